@@ -1,9 +1,10 @@
-//! Version details of the binary (`assay --version --verbose`), and how release builds of it are
-//! linked.
+//! Records version details of the binary (`assay --version --verbose`), and sets how release builds
+//! of it are linked.
 //!
-//! The commit is that of ASSAY_COMMIT, of the package, or of the repository that contains this
-//! source; otherwise `unknown`. It only identifies the source, so two builds of one source are the
-//! same. Builds for tests do not look it up, since they would be relinked at each commit.
+//! The commit is taken from the variable ASSAY_COMMIT, from the package, or from the repository
+//! that contains this source; otherwise it is `unknown`. It only identifies the source, so two
+//! builds of one source are the same. Builds for tests do not look it up, since they would be
+//! relinked at each commit.
 
 mod linking;
 
@@ -21,7 +22,8 @@ fn main() -> Result<(), String> {
     linking::release()
 }
 
-/// Returns the commit being built, in twelve digits, or the given value unchanged.
+/// Returns the value of ASSAY_COMMIT, or the commit being built in twelve digits, which is looked
+/// up only if `looks` is true; otherwise `unknown`.
 fn commit(looks: bool) -> String {
     println!("cargo::rerun-if-env-changed=ASSAY_COMMIT");
     let given = env::var("ASSAY_COMMIT").ok().filter(|text| {
@@ -39,8 +41,8 @@ fn of_package() -> Option<String> {
     rest.split('"').nth(1).map(str::to_owned)
 }
 
-/// Returns the commit of the repository whose top is two directories up. A repository that merely
-/// contains an unpacked source does not count.
+/// Returns the commit of the repository whose root is two directories up. A repository that merely
+/// contains an unpacked copy of the source does not count.
 fn of_repository() -> Option<String> {
     let top = fs::canonicalize("../..").ok()?;
     let asked = ["rev-parse", "--show-toplevel", "--git-path", "logs/HEAD", "HEAD"];

@@ -1,10 +1,10 @@
-//! How release builds of every program are linked, included by each build script: the start-up of
-//! the tool is itself measured, and its size matters.
+//! Sets how release builds of every program are linked. Each build script includes this file. The
+//! startup of the tool is itself measured, and its size matters, so programs are linked:
 //!
 //! - At a fixed address: a position-independent program of this size touches fifty more pages at
-//!   start, only to write addresses into them.
-//! - Without tables for unwinding, a tenth of the file: a panic ends the program. Release packagers
-//!   leave them out of every program.
+//!   startup, only to write addresses into them.
+//! - Without tables for unwinding, which are a tenth of the file: a panic ends the program. Release
+//!   packagers leave them out of every program.
 //! - Without libgcc_s, which would be loaded only for unwinding: `c/unwind.c` replaces it.
 
 use std::env;
@@ -17,9 +17,9 @@ pub fn release() -> Result<(), String> {
     println!("cargo::rerun-if-changed={UNWINDER}");
     println!("cargo::rerun-if-changed={WITHOUT_TABLES}");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // Tests run the programs as well, but their start is not timed there. Both distributed profiles
-    // set `panic = "abort"`, which a build script cannot see. (In `cargo test --release` a failed
-    // unit test of a program ends all of them.)
+    // Tests run the programs as well, but do not time their startup. Both distributed profiles set
+    // `panic = "abort"`, which a build script cannot see. (In `cargo test --release`, a unit test
+    // of a program that fails ends all of them.)
     let is_distributed = is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release");
     if !is_distributed || !is("CARGO_CFG_TARGET_ENV", "gnu") {
         return Ok(());
@@ -31,8 +31,8 @@ pub fn release() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if the linker is Rust's default: others (e.g. mold) may not understand such a
-/// script.
+/// Returns true if the linker is Rust's default. Others, such as mold, may not understand such a
+/// linker script.
 fn the_usual_linker() -> bool {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")

@@ -1,9 +1,9 @@
-//! The complete analysis of samples: descriptions, comparisons, findings.
+//! The complete analysis of samples: descriptions, comparisons, and findings.
 //!
-//! There is one result type for all comparisons: sides on one row, a scan, a suite of many rows,
-//! the functions of two profiles. This module contains the rules that span several comparisons: one
-//! primary metric decides; its comparisons are one family that shares the error rate, and those of
-//! the secondary metrics are another (`family`). [`Shape`] determines which subjects are compared,
+//! All comparisons have the same result type: sides on one row, a scan, a suite of many rows, and
+//! the functions of two profiles. This module contains the rules that span several comparisons. One
+//! primary metric decides. Its comparisons form a family that shares the error rate, and those of
+//! the secondary metrics form another (`family`). [`Shape`] determines which subjects are compared,
 //! and whether findings are reported for each of them or summarized.
 
 use crate::battery::{self, Battery};
@@ -51,29 +51,29 @@ pub(crate) use options::{
 };
 pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
-/// Number of bins of the small histograms.
+/// Number of bins in each subject's histogram.
 const BINS: usize = 7;
-/// Above this number of comparisons, a suite does not keep the recordings of all subjects, but
-/// makes each whenever it is needed.
+/// Above this number of comparisons, the recordings of a suite's subjects are not kept, but created
+/// each time they are needed.
 const MOST_KEPT: usize = 10_000;
 
 /// The complete analysis of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The plan that was followed, with the user's options applied.
+    /// The plan of the samples, with the user's options applied.
     pub plan: Plan,
-    /// The way in which the comparisons of a family share the error rate.
+    /// How the comparisons of a family share the error rate.
     pub adjust: Adjust,
-    /// The design by which the samples were taken.
+    /// How the samples were taken.
     pub design: Design,
     /// The arrangement of the comparisons.
     pub shape: Shape,
-    /// The compared sides; the first is the reference. In a scan these are its commands, otherwise
-    /// the subjects if there is only one row.
+    /// The compared sides; the first is the reference. In a scan, these are its commands. If there
+    /// is only one row, they are its subjects.
     pub sides: Vec<Side>,
-    /// The rows on which sides are compared; a single unnamed row for commands.
+    /// The rows on which sides are compared. Commands have a single unnamed row.
     pub rows: Vec<Row>,
-    /// Name of a row, in the singular: [`BENCHMARK`], or the rows' own noun.
+    /// The noun for a row, in the singular: [`BENCHMARK`], or the noun that all rows share.
     pub noun: String,
     /// The metrics.
     pub metrics: Vec<Metric>,
@@ -81,11 +81,12 @@ pub struct Analysis {
     pub primary: usize,
     /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// Comparisons of the primary metric of every compared subject with its reference, in the order
-    /// of the subjects; for a suite, one side after the other in the order of the reference's rows.
+    /// Comparisons of every compared subject with its reference, on the primary metric, in the
+    /// order of the subjects. A suite lists one side after the other, each in the order of the
+    /// reference's rows.
     pub comparisons: Vec<Comparison>,
-    /// Comparisons of the primary metric of every control with the subject that it repeats. They do
-    /// not share the error rate of the others, and no verdict depends on them.
+    /// Comparisons of every control with the subject that it repeats, on the primary metric. They
+    /// do not share the error rate of the other comparisons, and no verdict depends on them.
     pub controls: Vec<Comparison>,
     /// Comparisons of the other metrics (the plan's secondary metrics, if it names any), metric by
     /// metric, adjusted as a separate family.
@@ -93,41 +94,41 @@ pub struct Analysis {
     /// Summaries of the comparisons of one side with one reference, for scans and suites; the
     /// primary metric first.
     pub groups: Vec<Group>,
-    /// Rows or metrics that are not on both sides; empty lists are omitted.
+    /// Rows or metrics that only one of two sides has. Empty lists are omitted.
     pub only: Vec<Only>,
     /// All classical tests of the primary metric; `None` unless requested.
     pub battery: Option<Box<Battery>>,
-    /// The growth of the primary metric with the parameters of a scan.
+    /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
     /// Number of complete blocks; `None` if the samples were not taken in blocks, and for a suite,
     /// where the number differs by comparison.
     pub blocks: Option<usize>,
     /// Sources of variance of the primary metric, for every subject in order; empty for a suite.
     pub noise: Vec<NoiseOf>,
-    /// Small histograms of the primary metric, over a range common to all subjects; `None` for a
-    /// suite.
+    /// Histograms of the primary metric with few bins, over a range common to all subjects. `None`
+    /// for a suite.
     pub histogram: Option<Histogram>,
-    /// Outcomes of the requests of a load test; otherwise empty.
+    /// Outcomes of the requests, for each subject of a load test; otherwise empty.
     pub answers: Vec<Answers>,
-    /// The test suite of each side, analyzed separately; otherwise empty.
+    /// Analysis of each side's test suite; empty if the samples are not of test suites.
     pub testing: Vec<Testing>,
-    /// The rates tried by a search for the highest one; `None` without such a search.
+    /// The rates that a search for the highest rate tried; `None` without such a search.
     pub search: Option<Search>,
     /// Findings of the checks, most serious first.
     pub findings: Vec<Finding>,
-    /// The reason why measuring stopped.
+    /// The reason why measuring stopped, if known.
     pub stop: Option<StopReason>,
     /// Typical duration of a block in seconds, including hooks.
     pub seconds_per_block: Option<f64>,
-    /// The recorded machine; facts that differ between sides carry the side's name after an `@`.
+    /// Facts about the machine. Facts that differ between sides carry the side's name after an `@`.
     pub environment: Environment,
-    /// Start of the run, RFC 3339.
+    /// Start of the run, in RFC 3339 format.
     pub started: Option<String>,
 }
 
 impl Analysis {
-    /// The overall verdict: the worst on the primary metric; `None` if nothing was compared. Rows
-    /// whose code is known to be the same count as equivalent.
+    /// Returns the worst verdict on the primary metric; `None` if nothing was compared. Rows whose
+    /// code is known to be the same count as equivalent.
     pub fn worst(&self) -> Option<Verdict> {
         let badness = |verdict: &Verdict| match verdict {
             Verdict::Slower => 3,
@@ -147,7 +148,7 @@ impl Analysis {
         self.shape == Shape::Rows
     }
 
-    /// The layout of a scan; `None` otherwise.
+    /// Returns the layout of a scan; `None` for other shapes.
     pub fn scan(&self) -> Option<&Layout> {
         match &self.shape {
             Shape::Scan(layout) => Some(layout),
@@ -162,7 +163,8 @@ impl Analysis {
             let about = |f: &Finding| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name;
             self.findings.iter().any(about)
         };
-        // If two commands both differ from a third one, they may be equal or not.
+        // If both commands differ from a third one, this does not show whether they differ from
+        // each other.
         is_about(c.of) != is_about(c.against)
     }
 
@@ -182,38 +184,38 @@ impl Analysis {
         end_of(self.stop, &self.findings)
     }
 
-    /// The description of a subject's primary metric.
+    /// Returns the description of a subject's primary metric.
     pub fn primary_of(&self, subject: usize) -> Option<&Description> {
         self.subjects.get(subject)?.metrics.get(self.primary)?.as_ref()
     }
 
-    /// The comparison of a subject's secondary metric of this name.
+    /// Returns the comparison of a subject on the secondary metric with this name.
     pub fn secondary_of(&self, subject: usize, metric: &str) -> Option<&Comparison> {
         self.secondaries(metric).find(|c| c.of == subject)
     }
 
-    /// The comparisons of the secondary metric of this name.
+    /// Returns the comparisons on the secondary metric with this name.
     fn secondaries(&self, metric: &str) -> impl Iterator<Item = &Comparison> {
         self.secondary.iter().filter(move |c| self.metrics[c.metric].name == metric)
     }
 
-    /// The comparison of a subject's primary metric; `None` for a reference.
+    /// Returns the comparison of a subject on the primary metric; `None` for a reference.
     pub fn comparison_of(&self, subject: usize) -> Option<&Comparison> {
         self.comparisons.iter().find(|c| c.of == subject)
     }
 
-    /// Names of the subjects, in order.
+    /// Returns the names of the subjects, in order.
     pub fn names(&self) -> Vec<String> {
         self.subjects.iter().map(|s| s.name.clone()).collect()
     }
 
-    /// The row of a comparison.
+    /// Returns the row of a comparison.
     pub fn row_of(&self, c: &Comparison) -> &Row {
         &self.rows[self.subjects[c.of].row]
     }
 
-    /// The groups with their comparisons, for every metric and side by side, the primary metric
-    /// first.
+    /// Returns the groups with their comparisons, by metric and then by side. The primary metric
+    /// comes first.
     pub fn tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.groups.iter().map(|group| {
             let primary = group.metric == self.primary;
@@ -228,13 +230,13 @@ impl Analysis {
         })
     }
 
-    /// The tables of the deciding metric.
+    /// Returns the tables of the primary metric.
     pub fn primary_tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.tables().filter(|table| table.metric == self.primary)
     }
 }
 
-/// Returns the reason why measuring ended. The end of a resumed run is not planned, since somebody
+/// Returns the reason why measuring ended. A resumed run never counts as planned, since somebody
 /// may have seen its earlier results.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
@@ -244,17 +246,17 @@ fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
 /// Analyzes samples. O(metrics · n log n).
 ///
 /// # Errors
-/// If there is nothing to analyze, or a name in the options does not exist.
+/// Returns an error if there is nothing to analyze, or if a name in the options does not exist.
 pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, AnalysisError> {
     analyse_telling(samples, options, &mut |_| ())
 }
 
-/// Number of phases reported by [`analyse_telling`].
+/// Returns the number of phases that [`analyse_telling`] reports.
 pub fn phases(options: &Options) -> usize {
     3 + usize::from(options.all)
 }
 
-/// Like [`analyse`]; calls `tell` with the name of each phase as it starts.
+/// Like [`analyse`], but calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
 /// See [`analyse`].
@@ -274,8 +276,8 @@ pub fn analyse_telling(
     let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
-    // Subjects without a reference stopped when they were precise enough, and are shown with the
-    // interval that stopped them.
+    // Measuring subjects without a reference stopped when they were precise enough, so each is
+    // shown with the interval that stopped it.
     let alone = keys.pairs.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
@@ -356,7 +358,7 @@ pub fn analyse_telling(
             c.quantiles = quantiles::of(&recordings[c.against], &recordings[c.of], plan.confidence);
         }
     }
-    // For long recordings these take most of the memory.
+    // Recordings take most of the memory if they are long.
     drop(recordings);
     // An absolute threshold applies to the primary metric only.
     let of_others = match plan.threshold {
@@ -447,8 +449,7 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
-/// Describes every subject; if `only_deciding`, only by its deciding metric and without its
-/// parameters.
+/// Describes every subject. If `only_deciding`, the other metrics and the parameters are left out.
 fn describe(
     samples: &Samples,
     evidence: &Evidence<'_>,
@@ -487,10 +488,10 @@ fn describe(
     samples.subjects.iter().enumerate().map(summary).collect()
 }
 
-/// Returns the median (the lower one for an even number) of the times from the start of a block to
-/// the start of the next. A pause before a resumed run is part of only one of these times, so it
-/// does not affect the median. The last block, if complete, counts from its start to the end of its
-/// last run.
+/// Returns the median time from the start of a block to the start of the next (the lower of the two
+/// middle times if their number is even). A pause before a resumed run is part of only one of these
+/// times, so it does not affect the median. The last block, if complete, counts from its start to
+/// the end of its last run.
 pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
@@ -531,7 +532,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         findings.extend(evidence::findings(comparison, &names[comparison.of]));
-        // Coverage was simulated only for values.
+        // Coverage was simulated only for comparisons of values.
         if comparison.basis == Basis::Values {
             let name = &names[comparison.of];
             findings.extend(coverage::findings::verdict(evidence, comparison, name));
@@ -563,7 +564,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("results are based on the runs until then"));
-        // The user interrupted the run, so the budget was not too short.
+        // The user interrupted the run, so the advice to measure longer does not apply.
         let too_few = findings.iter_mut().filter(|finding| finding.is(code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());
     }

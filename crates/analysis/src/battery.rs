@@ -1,10 +1,10 @@
 //! Classical tests in addition to the verdict, on request (`compare --all`).
 //!
-//! There is one [`PairTests`] per comparison of the primary metric and one [`GroupTests`] for all
-//! subjects together. Both contain final numbers, so reports only have to format them. Each number
-//! equals R's for the same data. No verdict depends on these tests: it has its own interval, and
-//! p-values to choose from are not evidence. Effects are those of the second subject against the
-//! first, as everywhere.
+//! There is one [`PairTests`] for each comparison of the primary metric and one [`GroupTests`] for
+//! all subjects together. Both contain final numbers, so reports only have to format them. Each
+//! number equals R's for the same data. No verdict depends on these tests: the verdict has its own
+//! interval, and p-values to choose from are not evidence. Effects are those of the second subject
+//! relative to the first, as everywhere else.
 
 mod anytime;
 mod groups;
@@ -39,11 +39,12 @@ pub type Intervals = Vec<(f64, Option<Interval>)>;
 pub struct Battery {
     /// The comparisons of the primary metric, in the order of the analysis.
     pub pairs: Vec<PairTests>,
-    /// Tests of all subjects with values; `None` for fewer than two.
+    /// Tests of all subjects with values; `None` for a suite, or for fewer than two.
     pub groups: Option<GroupTests>,
 }
 
-/// Confidences at which intervals are given: [`CONFIDENCES`], and the requested one if it differs.
+/// Returns the confidences at which intervals are given: [`CONFIDENCES`], and the requested one if
+/// not among them.
 pub fn confidences(asked: f64) -> Vec<f64> {
     let mut all = CONFIDENCES.to_vec();
     if all.iter().all(|known| (known - asked).abs() > 1e-9) {
@@ -53,8 +54,8 @@ pub fn confidences(asked: f64) -> Vec<f64> {
 }
 
 /// Runs all tests of the primary metric, over the blocks that both sides have, or over all values
-/// if there are no blocks. `together` selects the tests of all subjects together, which make no
-/// sense for the rows of a suite. O(n log n), plus O(k²) for k subjects tested together.
+/// if there are no blocks. `together` also tests all subjects together, which makes no sense for
+/// the rows of a suite. O(n log n), plus O(k²) for k subjects tested together.
 pub(crate) fn of(
     samples: &Samples,
     evidence: &Evidence<'_>,

@@ -2,20 +2,20 @@
 //! of which the first is good and the last is bad.
 //!
 //! A [`Search`] selects the places to measure in the next block, and decides whether the step has
-//! been located. [`Bisected`] is the result computed from the recorded samples of a search, and
-//! equals that of the original search. The statistics are in [`assay_stats::step_place`], which
-//! cites the papers.
+//! been located. [`Bisected`] is the result computed from the recorded samples of a search; it
+//! equals the result of the original search. The statistics are in [`assay_stats::step_place`],
+//! which cites the papers.
 //!
 //! A block contains a place that is certainly before the step, one that is certainly after it, and
 //! between them the one that halves the uncertainty, so that every value is compared with both
 //! levels within its own block. No answer is final: the places certainly before the step are
 //! recomputed after every look, and a place is measured again as soon as it matters. A commit is
-//! established under two conditions: its probability reaches the confidence, and it was compared
-//! directly with its predecessor, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that
-//! excludes no change. The first alone would depend on the model; the second is valid for any
-//! noise.
+//! established under two conditions. Its probability must reach the confidence, and it must have
+//! been compared directly with its predecessor, in at least [`policy::BISECT_PAIRS`] blocks, with
+//! an interval that excludes no change. The first condition alone would depend on the model; the
+//! second is valid for any noise.
 //!
-//! This module is independent of commits, builds and processes: a place is a number.
+//! This module knows nothing of commits, builds or processes: a place is a number.
 
 use crate::design::looks::{self, End};
 use crate::number;
@@ -28,8 +28,8 @@ use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
 use assay_stats::{Interval, descriptive};
 
-/// The plan for comparing the two ends before the search: the plan of the search, limited to
-/// [`policy::BISECT_ENDS`] blocks.
+/// Returns the plan for comparing the two ends before the search, which is the plan of the search
+/// limited to [`policy::BISECT_ENDS`] blocks.
 pub fn of_ends(plan: &Plan) -> Plan {
     let stop = match plan.stop {
         StopRule::Sequential { look_level, max_blocks } => {
@@ -40,16 +40,16 @@ pub fn of_ends(plan: &Plan) -> Plan {
     Plan { stop, ..plan.clone() }
 }
 
-/// Returns true if the difference of the ends is evaluated after `blocks` blocks, so that the
-/// search may begin then.
+/// Returns true if the difference between the ends is evaluated after `blocks` blocks, so that the
+/// search may begin at that point.
 pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
         ends.stop;
     blocks <= policy::BISECT_LOOKED || looks::is_look(most, blocks)
 }
 
-/// Returns true if a difference of the ends is worth searching for: its direction is known, and it
-/// is at least as large as the threshold.
+/// Returns true if the difference between the ends is worth searching for: its direction is known,
+/// and its estimate is at least as large as the threshold.
 pub fn is_worth_searching(ends: &Decision) -> bool {
     // A NaN threshold excludes nothing.
     ends.verdict.is_directional()
@@ -61,21 +61,23 @@ pub fn is_worth_searching(ends: &Decision) -> bool {
 pub struct Candidate {
     /// The last place before the step.
     pub after: usize,
-    /// The first place after the step; any places between the two could not be measured.
+    /// The first place after the step. Any places between `after` and this one could not be
+    /// measured.
     pub at: usize,
     /// Probability that the step is between the two.
     pub probability: f64,
 }
 
-/// The difference of two neighbors, from the blocks that contain both.
+/// The difference between two neighboring places, from the blocks that contain both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Number of blocks that contain both.
     pub blocks: usize,
-    /// The pseudo-median of the differences (Hodges & Lehmann): logarithms of ratios, or amounts.
+    /// The pseudo-median (Hodges & Lehmann) of the differences, which are logarithms of ratios, or
+    /// amounts.
     pub estimate: f64,
-    /// Interval of the difference at the confidence of the search (Wilcoxon's signed ranks); `None`
-    /// if there are too few blocks.
+    /// Interval for the difference at the confidence of the search, from Wilcoxon's signed ranks;
+    /// `None` if there are too few blocks.
     pub interval: Option<Interval>,
 }
 
@@ -122,7 +124,7 @@ impl Search {
         self.skipped.get(place).copied().unwrap_or(true)
     }
 
-    /// Adds a block, ignoring values that are not finite.
+    /// Adds a block, ignoring values that are not finite, unless fewer than two values remain.
     pub fn take(&mut self, block: &[(usize, f64)]) {
         let places = self.counts.len();
         let usable = block.iter().filter(|(place, value)| *place < places && value.is_finite());
@@ -135,8 +137,8 @@ impl Search {
         self.blocks.push(block);
     }
 
-    /// Updates the estimates each time the number of blocks has grown by 3 %, and always if `now`
-    /// is set. An update is O(values).
+    /// Updates the estimates if the number of blocks has grown by 3 % since the last update, or if
+    /// `now` is set. An update is O(values).
     pub fn look(&mut self, now: bool) {
         let count = self.blocks.len();
         if !now && count < self.next_look {
@@ -149,7 +151,7 @@ impl Search {
         self.best = best.map(|best| (best, self.pair(best)));
     }
 
-    /// The values, converted to the scale on which they are compared.
+    /// Returns the values on the scale on which they are compared.
     fn values(&self) -> Vec<Vec<(usize, f64)>> {
         if !self.is_positive {
             return self.blocks.clone();
@@ -158,17 +160,17 @@ impl Search {
         self.blocks.iter().map(logs).collect()
     }
 
-    /// The scale of [`Search::known`] and of pairs.
+    /// Returns the scale of [`Search::known`] and of [`Pair`].
     pub fn scale(&self) -> Scale {
         if self.is_positive { Scale::Ratio } else { Scale::Shift }
     }
 
-    /// The posterior of the step's place, as of the last look.
+    /// Returns the posterior distribution of the step's place, as of the last look.
     pub fn known(&self) -> Option<&StepPlace> {
         self.known.as_ref()
     }
 
-    /// The most probable candidate as of the last look, and its direct measurement.
+    /// Returns the most probable candidate as of the last look and its direct measurement.
     pub fn best(&self) -> Option<(Candidate, Pair)> {
         self.best
     }
@@ -183,8 +185,8 @@ impl Search {
         best.probability >= self.confidence && pair.blocks >= policy::BISECT_PAIRS && apart
     }
 
-    /// Neighbors that can be measured, in order, each with the probability that the step is
-    /// between them.
+    /// Returns all pairs of neighbors that can be measured, in order, each with the probability
+    /// that the step is between them.
     pub fn candidates(&self) -> Vec<Candidate> {
         let Some(known) = &self.known else { return Vec::new() };
         let usable = self.usable();
@@ -214,7 +216,7 @@ impl Search {
         Pair { blocks: differences.len(), estimate, interval }
     }
 
-    /// The places of the next block, ascending; at least two.
+    /// Returns the places to measure in the next block, at least two, in ascending order.
     pub fn next(&self) -> Vec<usize> {
         let ends = vec![0, self.skipped.len() - 1];
         let (Some(known), Some((best, _))) = (&self.known, self.best) else { return ends };
@@ -238,7 +240,7 @@ impl Search {
         let Some(any) = between().max_by(most) else { return vec![before, behind] };
         let open = || between().filter(|&place| !self.is_well_known(known, place));
         let Some(fairest) = open().max_by(most) else {
-            // All differences are known as precisely as the builds allow.
+            // All places in between are known as precisely as their builds allow.
             let mut block = vec![before, any, behind];
             block.extend(self.neighbour(known, (before, behind)));
             block.sort_unstable();
@@ -254,13 +256,13 @@ impl Search {
     /// between builds exceeds the remaining uncertainty about this place's value.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
-        // Its value is compared with the mean of two others within its block.
+        // The place's value is compared with the mean of two others in the same block.
         count >= policy::BISECT_WELL_KNOWN
             && 1.5 * known.noise.powi(2) < known.own.powi(2) * count as f64
     }
 
-    /// Returns a commit next to the candidates that is not well known yet, to estimate the
-    /// variation between builds from more of them.
+    /// Returns a place near the step that is certainly before or after it and not well known yet.
+    /// More such places improve the estimate of the variation between builds.
     fn neighbour(&self, known: &StepPlace, (before, behind): (usize, usize)) -> Option<usize> {
         let usable = self.usable();
         let near = policy::BISECT_NEIGHBOURS;
@@ -271,9 +273,10 @@ impl Search {
         open.min().map(|(_, place)| place)
     }
 
-    /// Estimates the number of blocks until a place is established; `None` before the ends are
-    /// known. Divides the remaining uncertainty (in nats) by the information that a block gives
-    /// about the place that halves the uncertainty, and about two neighbors.
+    /// Estimates the number of further blocks until the step is established. Returns `None` until
+    /// the ends were measured and differ. The remaining uncertainty (in nats) is divided by the
+    /// information that a block gives about the place that halves the uncertainty, and about two
+    /// neighbors.
     pub fn blocks_left(&self) -> Option<f64> {
         let known = self.known.as_ref()?;
         let ratio = (known.noise / known.step).powi(2);
@@ -287,32 +290,33 @@ impl Search {
     }
 }
 
-/// The outcome of a search.
+/// Outcomes of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The step is established: at one commit, or at several neighbors of which only the last could
     /// be measured.
     Found,
-    /// The ends do not differ by the threshold.
+    /// The ends differ by less than the threshold, if at all.
     Unchanged,
     /// It is not known whether the ends differ.
     EndsUnknown,
-    /// The ends differ, but the place of the change is unknown.
+    /// The ends differ, but it is not known where the change happened.
     Unplaced,
 }
 
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Bisected {
-    /// The outcome.
+    /// What was found.
     pub outcome: Outcome,
-    /// The difference of the last place from the first in the blocks before the search, if any.
+    /// The difference of the last place from the first, from the blocks before the search; `None`
+    /// without such blocks.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,
     /// The most probable candidate, and its direct measurement.
     pub best: Option<(Candidate, Pair)>,
-    /// All candidates, the most probable first.
+    /// All candidates, in descending order of probability.
     pub candidates: Vec<Candidate>,
     /// The posterior of the step's place.
     pub known: Option<StepPlace>,
@@ -324,13 +328,13 @@ pub struct Bisected {
     pub runs: usize,
     /// Number of blocks.
     pub blocks: usize,
-    /// Approximate number of further blocks needed, if not established.
+    /// Approximate number of further blocks needed; `None` until the ends were measured and differ.
     pub blocks_left: Option<f64>,
 }
 
 impl Bisected {
-    /// Computes the result from samples of a search; a place is the index of its subject. `skipped`
-    /// lists places that could not be measured.
+    /// Computes the result from the samples of a search, in which the index of a subject is its
+    /// place. `skipped` lists the places that could not be measured.
     pub fn of(samples: &Samples, metric: usize, plan: &Plan, skipped: &[usize]) -> Self {
         let places = samples.subjects.len();
         let mut search = Search::new(places, plan.confidence);
@@ -368,7 +372,7 @@ impl Bisected {
     }
 
     /// Returns true if the change found is clearly smaller than the difference between the ends, so
-    /// there are others.
+    /// that there must be other changes.
     pub fn is_part(&self) -> bool {
         let (Some(ends), Some((_, pair))) = (&self.ends, self.best) else { return false };
         let reaches = pair.interval.is_some_and(|i| match ends.estimate > 0.0 {
@@ -378,7 +382,7 @@ impl Bisected {
         self.outcome == Outcome::Found && ends.scale == self.scale && reaches
     }
 
-    /// Findings about the answer: further changes, or variation between builds.
+    /// Returns findings about other changes and about the variation between builds.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {
@@ -404,15 +408,15 @@ impl Bisected {
         findings
     }
 
-    /// Returns true if builds of one place vary so much that more runs of the same builds add
-    /// little.
+    /// Returns true if the step was not located and builds vary so much that more runs of the same
+    /// builds would add little.
     pub fn is_luck(&self) -> bool {
         let known = self.known.as_ref().filter(|_| self.outcome == Outcome::Unplaced);
         known.is_some_and(|known| known.own >= policy::BISECT_LUCK * known.step.abs())
     }
 }
 
-/// The blocks of a recording, in order, each as places with their values.
+/// Returns the blocks of a recording, in order, each with its places and their values.
 fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     let mut blocks: Vec<(u32, Vec<(usize, f64)>)> = Vec::new();
     for own in samples.observations().filter(|own| own.pass.is_none()) {
@@ -426,7 +430,8 @@ fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     blocks.into_iter().map(|(_, values)| values).collect()
 }
 
-/// The difference of the ends in the blocks before the search, which contain only the ends.
+/// Evaluates the difference between the ends in the blocks before the search, which contain only
+/// the ends.
 fn ends(
     blocks: &[Vec<(usize, f64)>],
     places: usize,
@@ -457,7 +462,7 @@ fn ends(
         let end = if by_budget { End::Planned } else { End::Any };
         let level = looks::level(&plan, 1.0, paired.len(), end);
         let decision = paired.decide(&plan.threshold, level, better, &mut distribution).decision;
-        // The search began here.
+        // The search began after this block.
         let is_enough = !by_budget && is_worth_searching(&decision);
         found = Some(decision);
         if is_enough {

@@ -1,16 +1,16 @@
-//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest
-//! difference it can detect.
+//! Calibration: the false-positive rate of each measurement method on this machine, and the
+//! smallest difference that it can detect.
 //!
 //! The input is one long series of runs of one unchanging program. Labels A and B are assigned
-//! afterwards, as each way of measuring would have assigned them. A label can't have affected a
-//! run, so every difference found is false, and all ways are judged on the same noise. The second
-//! half uses the same labeled pieces for the reverse question: had B really been faster by a given
-//! amount, how often would that have been found?
+//! afterwards, as each method would have assigned them. A label can't have affected a run, so every
+//! difference found is false, and all methods are judged on the same noise. The second half of the
+//! calibration uses the same labeled pieces for the reverse question: if B really had been faster
+//! by a given amount, how often would that have been found?
 //!
 //! A calibration can't detect differences that arise from comparing two programs (another path,
-//! another layout; see [`Layout`]), or noise that is too rare to occur in the series. The random
-//! order makes assay's own rate correct by construction, provided that the distribution of its test
-//! is implemented correctly. The calibration mainly measures the cost of the other orders, and the
+//! another layout; see [`Layout`]), or noise too rare to occur in the series. The random order
+//! makes assay's own rate correct by construction, provided that the distribution of its test is
+//! implemented correctly. The calibration mainly measures the cost of the other orders, and the
 //! detectable difference.
 
 mod detectable;
@@ -29,16 +29,16 @@ pub const BUDGETS: [f64; 3] = [10.0, 60.0, 600.0];
 /// Successive runs of one program, in their order of measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Series<'a> {
-    /// Wall-clock times, s, positive.
+    /// Wall-clock times in seconds, all positive.
     pub wall: &'a [f64],
-    /// CPU times of the same runs, s.
+    /// CPU times of the same runs, in seconds.
     pub cpu: &'a [f64],
     /// Seconds from the start of one run to the start of the next: the run plus the measurement
     /// overhead.
     pub seconds_per_run: f64,
 }
 
-/// The properties of measurements on this machine.
+/// The results of a calibration, which describe measurements on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     /// Number of runs in the series.
@@ -47,29 +47,29 @@ pub struct Calibration {
     pub median_seconds: f64,
     /// Seconds from the start of one run to the start of the next.
     pub seconds_per_run: f64,
-    /// The ways of measuring, the common ones first.
+    /// The measurement methods, the common ones first.
     pub methods: Vec<Method>,
-    /// The smallest detectable differences: wall time, then CPU time, each by budget.
+    /// The smallest detectable differences: of wall time, then of CPU time, each for every budget.
     pub detectable: Vec<Detectable>,
 }
 
-/// A way of measuring.
+/// Names of measurement methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodName {
     /// All runs of A, then all of B.
     BlockOrder,
     /// Strict alternation: A B A B.
     Alternating,
-    /// Random order within each of 50 pairs.
+    /// Assay, with random order within each of 50 pairs.
     Ours,
-    /// Random order within pairs, stopping when the answer is clear.
+    /// Assay, with random order within pairs, stopping when the answer is clear.
     OursDefault,
 }
 
-/// Results of a way of measuring for a program compared with itself.
+/// Results of a measurement method for a program compared with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
-    /// The way of measuring.
+    /// The measurement method.
     pub name: MethodName,
     /// The common name of the test used.
     pub test: &'static str,
@@ -78,21 +78,21 @@ pub struct Method {
     /// Number of independent comparisons: those that share no run, or all of them if the order is
     /// redrawn for each.
     pub independent: u32,
-    /// Number of comparisons that found a difference, at 5 %.
+    /// Number of comparisons that found a difference at the 5 % level.
     pub false_alarms: u32,
-    /// The relative difference, in either direction, that 5 % of the comparisons exceed: the
-    /// difference of the medians, or, for assay, the printed difference.
+    /// The size of the relative difference that 5 % of the comparisons exceed. This is the
+    /// difference between the medians, or for assay, the estimate that it prints.
     pub phantom_p95: f64,
 }
 
 impl Method {
-    /// The share of false alarms, in 0..=1.
+    /// Returns the share of comparisons that found a difference, in 0..=1.
     pub fn rate(&self) -> f64 {
         f64::from(self.false_alarms) / f64::from(self.comparisons.max(1))
     }
 
-    /// The 95 % interval of the rate (Wilson), based on the independent comparisons; `None` if
-    /// there are no comparisons.
+    /// Returns the 95 % interval of the rate (Wilson), based on the number of independent
+    /// comparisons; `None` if there are none.
     pub fn interval(&self) -> Option<Interval> {
         let alarms = (self.rate() * f64::from(self.independent)).round() as u64;
         proportion::wilson_interval(
@@ -106,15 +106,15 @@ impl Method {
 /// The smallest detectable difference within a budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detectable {
-    /// Seconds spent on both programs together.
+    /// Time spent on both programs together, in seconds.
     pub budget_seconds: f64,
     /// `wall` or `cpu`.
     pub metric: &'static str,
     /// Number of blocks of two runs that fit in the budget.
     pub blocks: u32,
     /// The smallest true relative difference whose direction 90 % of experiments of this length
-    /// find, with the interval that a run that stops by itself uses at each look; `None` for too
-    /// few blocks, or for values that are not positive.
+    /// find, with the interval that a run that stops by itself uses at each look. `None` if there
+    /// are too few blocks, or if a value is not positive.
     pub difference: Option<f64>,
     /// True if more blocks fit in the budget than the series has; the value is then extrapolated by
     /// 1/√n from half of the series and all of it.
@@ -126,15 +126,15 @@ pub struct Detectable {
 pub struct Layout {
     /// Wall-clock time of the copy divided by that of the original.
     pub ratio: f64,
-    /// Interval of `ratio`.
+    /// Confidence interval for `ratio`.
     pub interval: Interval,
     /// The verdict that a comparison of the two would give.
     pub verdict: Verdict,
 }
 
 impl Layout {
-    /// Computes the difference from the comparison of the copy with the original; `None` if there
-    /// is no ratio with an interval.
+    /// Reads the difference from the comparison of the copy with the original. Returns `None`
+    /// unless the comparison is of ratios and has an interval.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio = comparison.ratio.filter(|_| comparison.decision.scale == Scale::Ratio)?;
         Some(Self {
@@ -155,41 +155,42 @@ pub enum CalibrationError {
     TooFewRuns {
         /// Number of runs in the series.
         have: usize,
-        /// Number of runs needed.
+        /// Minimum number of runs.
         needed: usize,
     },
-    /// The numbers of wall and CPU times differ.
+    /// The numbers of wall-clock and CPU times differ.
     #[error("there are {wall} wall-clock times but {cpu} CPU times; every run needs both")]
     DifferentLengths {
-        /// Number of wall-clock times.
+        /// Number of wall-clock times in the series.
         wall: usize,
-        /// Number of CPU times.
+        /// Number of CPU times in the series.
         cpu: usize,
     },
     /// A value that can't be a time.
     #[error("run {run} has the {metric} time {seconds} s, which is not a possible run time")]
     NotATime {
-        /// Number of the run, counted from 1.
+        /// Number of the run, starting at 1.
         run: usize,
         /// `wall` or `cpu`.
         metric: &'static str,
-        /// The value that can't be a time.
+        /// The invalid value, in seconds.
         seconds: f64,
     },
-    /// The time per run is not positive.
+    /// The time per run, in seconds, is not positive.
     #[error("the time from one run to the next must be positive, not {0} s")]
     NoPace(f64),
 }
 
 impl Calibration {
-    /// The smallest detectable difference of a metric within a budget.
+    /// Returns the smallest detectable difference of a metric within a budget, which must be one of
+    /// [`BUDGETS`].
     pub fn detectable(&self, metric: &str, budget_seconds: f64) -> Option<f64> {
         let of = |s: &&Detectable| s.metric == metric && s.budget_seconds == budget_seconds;
         self.detectable.iter().find(of)?.difference
     }
 
-    /// The facts to record in the environment of later runs, where [`crate::machine::detectable`]
-    /// reads them.
+    /// Returns the facts to record in the environment of later runs, from which
+    /// [`crate::machine::detectable`] reads them.
     pub fn facts(&self) -> Vec<(&'static str, f64)> {
         let fact = |name, metric| Some((name, self.detectable(metric, 60.0)?));
         [fact("calibrated_wall_60s", "wall"), fact("calibrated_cpu_60s", "cpu")]
@@ -203,7 +204,7 @@ impl Calibration {
 /// a second for 5,000 runs.
 ///
 /// # Errors
-/// If the series is too short, or contains a value that can't be a time.
+/// Returns an error if the series is too short, or contains a value that can't be a time.
 pub fn calibrate(series: &Series<'_>, seed: u64) -> Result<Calibration, CalibrationError> {
     check(series)?;
     let mut random = Random(Pcg64Mcg::seed_from_u64(seed));
@@ -240,7 +241,8 @@ fn check(series: &Series<'_>) -> Result<(), CalibrationError> {
 struct Random(Pcg64Mcg);
 
 impl Random {
-    /// Draws a number below `bound` (at least 1); the bias of 2⁻⁶⁴ · bound is negligible.
+    /// Draws a number in `0..bound`, where `bound` is at least 1. The bias of 2⁻⁶⁴ · bound is
+    /// negligible.
     fn below(&mut self, bound: usize) -> usize {
         (self.0.next_u64() % bound.max(1) as u64) as usize
     }

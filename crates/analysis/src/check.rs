@@ -1,25 +1,25 @@
 //! The answer about a change: the verdicts on all benchmarks of all programs, with a second
 //! measurement of alarms.
 //!
-//! **Error rate of the answer.** The programs share the error in proportion to the number of their
-//! benchmarks (Bonferroni: program i with n_i of N benchmarks has the level α n_i / N), and within
-//! a program [`Adjust::Holm`](crate::Adjust) keeps it. Thus the probability of any wrong direction
-//! in the whole answer is at most α, for any number of benchmarks and any correlation between them.
-//! The second measurement can only cancel an alarm.
+//! **Error rate of the answer.** The programs share the error in proportion to their numbers of
+//! benchmarks (Bonferroni: program i with n_i of N benchmarks has the level α n_i / N). Within a
+//! program, [`Adjust::Holm`](crate::Adjust) keeps to that level. Thus the probability of any wrong
+//! direction in the whole answer is at most α, for any number of benchmarks and any correlation
+//! between them. The second measurement can only cancel an alarm.
 
 use crate::comparison::NoInterval;
 use crate::{Analysis, Comparison, Effect, Verdict};
 use assay_data::Better;
 
-/// Minimum number of seconds for a second measurement; less time would decide nothing.
+/// Minimum time for a second measurement, in seconds. Less time would decide nothing.
 pub const LEAST_TO_CONFIRM: f64 = 3.0;
 /// Share of the budget reserved for confirming alarms.
 pub const KEPT_TO_CONFIRM: f64 = 0.25;
 
-/// Returns the confidence for one program's answers that gives all programs the joint confidence
-/// `confidence`.
+/// Returns the confidence for the answers of one program at which all programs together have the
+/// confidence `confidence`.
 ///
-/// `own` of `all` benchmarks are the program's, 0 < own ≤ all.
+/// The program has `own` of all `all` benchmarks, with 0 < own ≤ all.
 pub fn confidence_of_program(confidence: f64, own: usize, all: usize) -> f64 {
     1.0 - (1.0 - confidence) * own as f64 / all.max(own) as f64
 }
@@ -27,20 +27,20 @@ pub fn confidence_of_program(confidence: f64, own: usize, all: usize) -> f64 {
 /// A second measurement of an alarm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Second {
-    /// The verdict of a fresh build.
+    /// The benchmark was measured again, in a fresh build.
     Measured {
-        /// The verdict.
+        /// The verdict of the second measurement.
         verdict: Verdict,
         /// Ratio of the new side to the old one, with its interval.
         ratio: Option<Effect>,
     },
-    /// The benchmark was not measured, for this reason.
+    /// The benchmark was not measured again; contains the reason.
     Missing(String),
 }
 
 impl Second {
-    /// Returns the second measurement that a comparison is. Too few blocks say nothing about an
-    /// alarm.
+    /// Converts the comparison of a second measurement. With too few blocks, it counts as missing,
+    /// because it shows nothing about the alarm.
     pub fn of(comparison: &Comparison) -> Self {
         match comparison.no_interval() {
             Some(NoInterval::TooFew { .. }) => Self::Missing(
@@ -51,26 +51,26 @@ impl Second {
     }
 }
 
-/// The result of one benchmark.
+/// Results for one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Worse by more than the threshold, in both builds if the second was measured: an alarm.
+    /// An alarm: worse by more than the threshold and, if measured a second time, worse again.
     Slower,
-    /// Worse at first, but not in the second build.
+    /// An alarm at first, but faster or equivalent in the second build.
     NotConfirmed,
-    /// Worse at first, but inconclusive in the second build.
+    /// An alarm at first, but inconclusive in the second build.
     Undecided,
     /// Worse, but perhaps by less than the threshold.
     SlightlySlower,
-    /// Better.
+    /// Better than the old side.
     Faster,
     /// The difference is below the threshold.
     Equivalent,
-    /// Not known.
+    /// The comparison has no verdict.
     Inconclusive,
 }
 
-/// Standings of benchmarks without an answer.
+/// Standings that leave the question about a benchmark open.
 pub const OPEN: [Standing; 4] =
     [Standing::Inconclusive, Standing::NotConfirmed, Standing::Undecided, Standing::SlightlySlower];
 
@@ -90,14 +90,14 @@ pub struct CheckedRow {
 pub struct CheckedProgram {
     /// Name of the program.
     pub name: String,
-    /// The measurement of the program.
+    /// Analysis of the program's first measurement.
     pub analysis: Analysis,
     /// The measured benchmarks of the program.
     pub rows: Vec<CheckedRow>,
     /// Names of the benchmarks that were not measured because their machine code, including
     /// everything they call, is the same on both sides.
     pub unreached: Vec<String>,
-    /// Names of the benchmarks without a result: they failed, or time ran out.
+    /// Names of the benchmarks without a result, because they failed or time ran out.
     pub missing: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub fn is_alarm(comparison: &Comparison) -> bool {
 
 impl CheckedProgram {
     /// Creates a program's result from its first measurement. `wanted` lists the names of the
-    /// benchmarks to measure.
+    /// benchmarks that should have been measured.
     pub fn new(
         name: String,
         analysis: Analysis,
@@ -134,14 +134,14 @@ impl CheckedProgram {
         Self { name, analysis, rows, unreached, missing }
     }
 
-    /// Returns the indices of the alarms among the rows.
+    /// Returns the indices of the rows that are alarms.
     pub fn alarms(&self) -> Vec<usize> {
         let is_alarm = |&at: &usize| self.rows[at].standing == Standing::Slower;
         (0..self.rows.len()).filter(is_alarm).collect()
     }
 
-    /// Records the second measurement of an alarm, which remains an alarm only if it is worse
-    /// again.
+    /// Records the second measurement of an alarm. The row remains an alarm if the benchmark is
+    /// worse again, or if it was not measured.
     pub fn settle(&mut self, row: usize, second: Second) {
         let row = &mut self.rows[row];
         row.standing = match &second {
@@ -162,8 +162,8 @@ impl CheckedProgram {
         &self.analysis.row_of(self.comparison(row)).name
     }
 
-    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None` if
-    /// there is no interval.
+    /// Returns the share by which a benchmark may be worse, from the unfavorable end of its
+    /// interval. `None` if that end is unknown or infinite.
     pub fn at_worst(&self, row: &CheckedRow) -> Option<f64> {
         let comparison = self.comparison(row);
         let interval = comparison.ratio?.interval?;
@@ -175,22 +175,22 @@ impl CheckedProgram {
     }
 }
 
-/// The answer about all benchmarks.
+/// Answers about all benchmarks together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// At least one benchmark is worse by more than the threshold.
     Slower,
-    /// No benchmark is known to be slower, but not all are known.
+    /// No benchmark is known to be slower, but the answer about at least one is open.
     Inconclusive,
     /// No benchmark is worse; at least one is better.
     Faster,
-    /// No benchmark changed by the threshold.
+    /// No benchmark changed by the threshold or more.
     Equivalent,
     /// No benchmark was measured, because none executes changed code.
     Unreached,
 }
 
-/// Returns the answer.
+/// Returns the answer about all benchmarks of these programs.
 pub fn answer(programs: &[CheckedProgram]) -> Answer {
     let rows = || programs.iter().flat_map(|program| &program.rows);
     let any = |of: &[Standing]| rows().any(|row| of.contains(&row.standing));

@@ -1,9 +1,9 @@
 //! Checks of assumptions, reported as findings with stable codes.
 //!
-//! A check considers the size of an effect, never its p-value alone: with thousands of runs even
-//! negligible effects are significant. Effects that the verdict already accounts for (a drifting
-//! difference or dependent values widen the interval) are reported to explain it. Codes are in the
-//! catalog of the data crate.
+//! A check considers the size of an effect, never its p-value alone: with thousands of runs, even
+//! negligible effects are significant. Effects that the verdict already accounts for, such as a
+//! drifting difference or dependent values that widen the interval, are reported to explain it. The
+//! codes are in the catalog of the data crate.
 
 use crate::comparison::{Basis, Comparison, NoInterval};
 use crate::dependence::Dependence;
@@ -33,8 +33,8 @@ pub(crate) use shared::{
 };
 pub use shared::{interrupted, one_side_only, resumed_different};
 
-/// Number of started blocks that should contain the primary metric; for a metric counted in passes,
-/// the number of blocks that contain it.
+/// Returns the number of started blocks, each of which should contain the primary metric. For a
+/// metric counted in separate runs, it is the number of complete blocks.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     if samples.metrics[primary].is_count() {
         return complete;
@@ -42,7 +42,7 @@ fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     samples.next_block(None) as usize
 }
 
-/// Findings about failures, timeouts, and blocks that lack the primary metric of some subject.
+/// Reports failures, timeouts, and blocks that lack the primary metric of some subject.
 pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let by_subject = samples.by_subject();
@@ -76,11 +76,11 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
     findings
 }
 
-/// Findings about one comparison of the primary metric.
+/// Returns the findings about one comparison of the primary metric.
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    // Missing intervals of summaries and units are reported along with their basis.
+    // For summaries and units, a missing interval is reported along with the basis.
     let refused = c.dependence == Dependence::TooStrong;
     if c.decision.interval.is_none() && !refused && !c.mixed && c.basis == Basis::Values {
         findings.push(without_verdict(c, name, plan));
@@ -199,7 +199,7 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     })
 }
 
-/// A finding if the verdicts on wall and CPU time disagree.
+/// Reports disagreement between the verdicts on wall-clock time and CPU time.
 pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<Finding> {
     use crate::verdict::Verdict::{Equivalent, Faster, Inconclusive, Slower};
     let message = match (primary.decision.verdict, cpu.decision.verdict) {
@@ -241,7 +241,7 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     })
 }
 
-/// A finding if a command that was measured twice differs from itself.
+/// Reports that a command that was measured twice differs from itself.
 pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
     let interval = c.decision.interval.filter(|interval| !interval.contains(0.0))?;
     let message = format!(
@@ -259,12 +259,12 @@ pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
 
 /// Name of the fact that identifies the runner of the commands.
 pub(crate) const RUNNER: &str = "runner";
-/// Facts by which two machines count as different.
+/// Names of the facts that distinguish machines and their settings.
 pub(crate) const MACHINE_FACTS: [&str; 6] =
     ["hostname", "cpu_model", "kernel", "arch", "governor", RUNNER];
 
-/// A finding if recordings come from different machines or settings. Merged samples contain a
-/// differing fact once per recording, as `name@recording`.
+/// Reports recordings from different machines or machine settings. If recordings were merged, a
+/// fact that differs occurs once per recording, as `name@recording`.
 pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     let differing: Vec<&str> = MACHINE_FACTS
         .into_iter()
@@ -285,8 +285,8 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// Returns the findings of the samples, without the one about different deciding metrics if the
-/// user named a metric.
+/// Returns the findings recorded with the samples. The finding about different deciding metrics is
+/// left out if the user named a metric.
 pub(crate) fn of_samples(samples: &Samples, is_metric_named: bool) -> Vec<Finding> {
     let applies = |f: &&Finding| !is_metric_named || !import::is_about_deciding_metric(f);
     samples.findings.iter().filter(applies).cloned().collect()

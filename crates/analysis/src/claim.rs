@@ -1,8 +1,9 @@
-//! A result on several machines: the number of machines on which it holds, and its mean over all.
+//! A result that was measured on several machines: the number of machines on which it holds, and
+//! its mean over all of them.
 //!
 //! The first record makes the claim; the others repeat its experiment. The claim holds on a machine
 //! if the verdict is the same there. Effect sizes differ between machines for good reasons, so they
-//! are not compared individually, but pooled by the random-effects model of
+//! are not compared individually. They are pooled by the random-effects model of
 //! [`assay_stats::meta_analysis`], which also tests whether they differ by more than their errors.
 
 use crate::analysis::Analysis;
@@ -23,27 +24,27 @@ pub struct Record<'a> {
     pub analysis: &'a Analysis,
 }
 
-/// Outcomes of checking a result on a machine.
+/// Whether a claim holds on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// The verdict is the same as that of the claim.
+    /// The longest run has the claimed verdict, and no run has a different one.
     Yes,
-    /// A run has a different verdict.
+    /// A run has a different, conclusive verdict.
     No,
-    /// The longest run has no verdict, and no other run has a different one.
+    /// The longest run, or the claim itself, is inconclusive, and no run refutes the claim.
     Unknown,
 }
 
-/// A result on one machine.
+/// The outcome for a claim on one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnMachine {
     /// Indices of the machine's records, at least one.
     pub records: Vec<usize>,
-    /// Index of the record used: the one with the most independent observations.
+    /// Index of the record that counts: the one with the largest effective number of observations.
     pub longest: usize,
     /// The decision of the longest record.
     pub decision: Decision,
-    /// The outcome on this machine.
+    /// Whether the claim holds on this machine.
     pub holds: Holds,
 }
 
@@ -54,7 +55,7 @@ pub struct OverMachines {
     pub pooled: Pooled,
     /// The verdict on the mean, with its interval.
     pub decision: Decision,
-    /// Interval for the effect on one further machine.
+    /// Prediction interval for the effect on one further machine.
     pub next: Interval,
     /// True if the machines differ by more than their errors, so that the mean applies to none.
     pub differ: bool,
@@ -73,13 +74,13 @@ pub struct Claim {
     pub verdict: Verdict,
     /// The machines, in the order of their first record; the machine of the claim comes first.
     pub machines: Vec<OnMachine>,
-    /// The mean over machines; `None` unless two of them have an interval.
+    /// The mean over machines; `None` unless at least two of them have a bounded interval.
     pub mean: Option<OverMachines>,
 }
 
 impl Claim {
-    /// The claims of the first record's comparisons. Empty without records or comparisons. A record
-    /// without a comparison, or with one on another scale, is left out of that claim.
+    /// Returns a claim for each comparison of the first record; none if there are no records. A
+    /// record that lacks the comparison, or has it on another scale, is left out of that claim.
     pub fn all(records: &[Record<'_>]) -> Vec<Self> {
         let Some(first) = records.first() else { return Vec::new() };
         first.analysis.comparisons.iter().map(|c| Self::of(first.analysis, c, records)).collect()
@@ -112,13 +113,13 @@ impl Claim {
         }
     }
 
-    /// Number of machines with this outcome.
+    /// Returns the number of machines with this outcome.
     pub fn count(&self, holds: Holds) -> usize {
         self.machines.iter().filter(|machine| machine.holds == holds).count()
     }
 
-    /// The worst outcome on any machine: [`Holds::No`] is worse than [`Holds::Unknown`]. A claim
-    /// without a verdict is unknown.
+    /// Returns the worst outcome on any machine: [`Holds::No`] is worse than [`Holds::Unknown`]. A
+    /// claim without a verdict is unknown.
     pub fn worst(&self) -> Holds {
         if self.verdict == Verdict::Inconclusive {
             Holds::Unknown
@@ -134,7 +135,7 @@ impl Claim {
 
 fn longest<'a>(runs: &[(usize, &'a Comparison)]) -> (usize, &'a Comparison) {
     let more = |a: &(usize, &Comparison), b: &(usize, &Comparison)| {
-        // Of several equal ones, the first.
+        // If several are equally long, the first counts.
         a.1.effective.total_cmp(&b.1.effective).then(b.0.cmp(&a.0))
     };
     runs.iter().copied().max_by(more).expect("a machine has a record")
@@ -160,8 +161,8 @@ fn on_machine(claimed: Verdict, runs: &[(usize, &Comparison)]) -> OnMachine {
     }
 }
 
-/// The mean over machines. The error on each machine is the half width of the interval divided by
-/// the t quantile of its level.
+/// Computes the mean over machines. The error on each machine is the half width of its interval
+/// divided by the t quantile of its level.
 fn mean(longest: &[&Comparison], better: Better, confidence: f64) -> Option<OverMachines> {
     let of = |c: &&Comparison| {
         let interval = c.decision.interval.filter(Interval::is_bounded)?;

@@ -2,8 +2,8 @@
 //!
 //! The verdict and its interval come from [`crate::paired`] or [`crate::unpaired`]. They are
 //! accompanied by the numbers that an expert wants next: the difference in the metric's unit,
-//! medians, means, the far quantile, how often the subject was better, the smallest difference the
-//! experiment could detect, and how long a clear answer would take.
+//! medians, means, a high quantile, how often the subject was better, the smallest difference that
+//! the experiment could detect, and how long a clear answer would take.
 
 use crate::dependence::{Dependence, Order};
 use crate::design::looks::{self, End};
@@ -23,23 +23,24 @@ const ROUNDING: f64 = 1e-9;
 
 pub(crate) mod summaries;
 
-/// The size of a difference.
+/// An estimate of a difference or ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// Best estimate.
+    /// The best estimate.
     pub estimate: f64,
-    /// Interval of the difference, at the comparison's level, if any.
+    /// Interval for the difference or ratio at the comparison's level, if any.
     pub interval: Option<Interval>,
 }
 
-/// Counts of the cases in which a subject was better than the reference.
+/// How often the subject was better than the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wins {
-    /// Number of times it was better, over blocks or over pairs of one value from each recording.
+    /// Number of blocks, or of pairs of one value from each recording, in which the subject was
+    /// better.
     pub better: f64,
-    /// Number of times it was worse.
+    /// Number of blocks or pairs in which the subject was worse.
     pub worse: f64,
-    /// Total number, including ties.
+    /// Total number of blocks or pairs, including ties.
     pub of: f64,
 }
 
@@ -49,10 +50,10 @@ pub enum Basis {
     /// The values.
     #[default]
     Values,
-    /// The means of the outermost recorded units (processes, builds), since values within a unit
-    /// are not independent; contains the name of such a unit.
+    /// The means of the outermost recorded units (processes, builds), because values within a unit
+    /// are not independent. Contains the name of such a unit.
     Units(String),
-    /// A summary; the values are not available.
+    /// Summaries, because the values of a side are not available.
     Summary,
 }
 
@@ -83,7 +84,7 @@ pub struct Comparison {
     pub of: usize,
     /// Index of the reference.
     pub against: usize,
-    /// The design by which the samples were taken.
+    /// How the samples were taken.
     pub design: Design,
     /// The compared data.
     pub basis: Basis,
@@ -92,15 +93,15 @@ pub struct Comparison {
     /// Number of values (or of compared units) of reference and subject; 0 if a summary does not
     /// give it.
     pub counts: (usize, usize),
-    /// The verdict with its interval, on its scale.
+    /// The verdict with its interval, on the scale of the decision.
     pub decision: Decision,
     /// Two-sided level of the interval.
     pub level: f64,
-    /// Divisor of the error rate allowed for all comparisons.
+    /// Divisor of the error rate that all comparisons share.
     pub share: f64,
-    /// Second / first; `None` if a value is zero or negative.
+    /// Ratio of the subject to the reference; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
-    /// Second − first, in the metric's base unit.
+    /// Subject minus reference, in the metric's base unit.
     pub shift: Effect,
     /// Medians of reference and subject, over the compared data.
     pub medians: (f64, f64),
@@ -108,42 +109,42 @@ pub struct Comparison {
     pub means: (f64, f64),
     /// 99 % quantiles of reference and subject.
     pub p99: (f64, f64),
-    /// Differences of quantiles, for the primary metric; empty if there are too few values.
+    /// Differences between quantiles of the primary metric; empty if there are too few values.
     pub quantiles: Vec<QuantileDifference>,
-    /// Counts of the cases in which the subject was better.
+    /// How often the subject was better.
     pub wins: Wins,
     /// Width of the interval relative to the unweighted one, in 0..1, if blocks from quiet periods
     /// were given more weight because the noise changed during the run.
     pub weighted: Option<f64>,
-    /// Effective number of independent observations behind the interval (for recordings, of the
-    /// smaller side).
+    /// Effective number of independent observations behind the interval. For recordings, it is that
+    /// of the smaller side.
     pub effective: f64,
     /// Dependence of the differences of blocks, or of the values of the more dependent side.
     pub dependence: Dependence,
-    /// True if there are too few differences, or values on one side, to test their dependence;
-    /// `dependence` still includes dependence noticed on the other side.
+    /// True if there are too few differences, or values on one side, to test their dependence. Even
+    /// then, `dependence` includes dependence noticed on the other side.
     pub untested: bool,
-    /// Rank autocorrelation of successive differences, or of the values of the more dependent side;
-    /// NaN if undefined.
+    /// Rank autocorrelation of successive differences, or of the values of the side on which it is
+    /// larger; NaN if undefined.
     pub lag1: f64,
-    /// For load tests, the side with more failing requests than the other, if any; it decides
-    /// instead of the values.
+    /// For load tests, the side with more failing requests, if any. It decides instead of the
+    /// values.
     pub failing: Option<Box<Failing>>,
-    /// True if the run was resumed as a different one, so that its blocks are not one experiment
-    /// and there is no interval.
+    /// True if the run was resumed with a different setup, so that its blocks are not one
+    /// experiment and there is no interval.
     pub mixed: bool,
-    /// Number of distinct values; small if values come in steps.
+    /// Number of distinct values on both sides together, which is small if values come in steps.
     pub distinct: usize,
     /// Standard deviation between builds of one side, on the decision's scale: the effect of code
-    /// placement alone. `None` unless there are several builds, or if too few blocks separate it
+    /// placement alone. `None` if there is only one build, or if too few blocks separate the effect
     /// from noise.
     pub layout: Option<f64>,
     /// The smallest true difference that 80 % of experiments like this one would find, on the
     /// decision's scale.
     pub detectable: Option<f64>,
-    /// Number of further blocks likely needed for a verdict.
+    /// Estimated number of further blocks until there is a verdict, if known.
     pub outlook: Option<Outlook>,
-    /// Minimum number of blocks for a verdict at this level.
+    /// Minimum number of blocks for a verdict at this level; 0 without blocks.
     pub fewest_blocks: u32,
     /// The role among the negative controls of a suite.
     pub role: Role,
@@ -168,7 +169,7 @@ pub enum Role {
     },
 }
 
-/// A question: the subjects to compare, and the level.
+/// What to compare, and at which level.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The plan, with threshold, confidence, and stopping rule.
@@ -181,7 +182,7 @@ pub struct Question<'a> {
     pub against: usize,
     /// Index of the subject.
     pub of: usize,
-    /// Divisor of the level: the number of comparisons that share it, at least 1.
+    /// Divisor of the level, at least 1: the share of one comparison is 1/`share`.
     pub share: f64,
     /// The reason why measuring ended.
     pub end: End,
@@ -269,15 +270,15 @@ impl Comparison {
             dependence,
             untested: dependence == Dependence::Untested,
             lag1: order.lag1,
-            // More blocks would not lead to a verdict, since they do not reduce the variation
-            // between builds.
+            // More blocks would not reduce the variation between builds, so they would not lead to
+            // a verdict.
             outlook: outlook.filter(|_| found.builds.is_none()),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..of_values
         }
     }
 
-    /// Compares separate recordings. O(n log n) typically.
+    /// Compares separate recordings. Typically O(n log n).
     pub fn of_recordings(
         question: Question<'_>,
         reference: &Recording<'_>,
@@ -343,7 +344,7 @@ impl Comparison {
         decision: Decision,
         level: f64,
         wins: Wins,
-        // Each side in its original order, and ascending.
+        // Each side in its original order and in ascending order.
         (reference, reference_sorted): (&[f64], &[f64]),
         (other, other_sorted): (&[f64], &[f64]),
     ) -> Self {
@@ -382,27 +383,28 @@ impl Comparison {
         }
     }
 
-    /// Rank autocorrelation of successive differences of blocks, if it was noticed.
+    /// Returns the rank autocorrelation of successive differences between blocks, if it was
+    /// noticed.
     pub fn drifting(&self) -> Option<f64> {
         let noticed = self.blocks.is_some() && self.dependence == Dependence::Noticed;
         noticed.then_some(self.lag1)
     }
 
-    /// True if neighboring differences of blocks correlate by more than chance, even if there are
-    /// too few of them for a test, which means that the two sides do not drift together.
+    /// Returns true if successive differences between blocks correlate by more than chance, which
+    /// means that the two sides do not drift together. The blocks may be too few for a test.
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
     }
 
-    /// True if there is no verdict, but more data could give one. More data do not narrow the range
-    /// of controls, and a control has no direction.
+    /// Returns true if there is no verdict, but more data could give one. More data do not narrow
+    /// the range of the controls, and do not give a control a direction.
     pub fn is_open(&self) -> bool {
         let by_controls = matches!(self.role, Role::Control | Role::Judged { withholds: true, .. });
         self.decision.verdict == Verdict::Inconclusive && !by_controls
     }
 
-    /// The reason for a missing interval; `None` if there is an interval.
+    /// Returns the reason for a missing interval; `None` if there is an interval.
     pub fn no_interval(&self) -> Option<NoInterval> {
         if self.decision.interval.is_some() {
             return None;
@@ -425,15 +427,15 @@ impl Comparison {
         })
     }
 
-    /// Ratio of the medians, second / first; `None` if undefined.
+    /// Returns the ratio of the medians, subject / reference; `None` if there is no ratio.
     pub fn ratio_of_medians(&self) -> Option<f64> {
         self.ratio?;
         Some(self.medians.1 / self.medians.0)
     }
 
-    /// True if the ratio of the medians is outside the interval and farther from the estimate than
-    /// half the threshold: the difference is not a plain shift. Differences due to rounding do not
-    /// count.
+    /// Returns true if the difference is not a plain shift: the ratio of the medians is outside the
+    /// interval, and farther from the estimate than half the threshold. Differences due to rounding
+    /// do not count.
     pub fn changes_shape(&self) -> bool {
         let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
             return false;
@@ -449,9 +451,9 @@ impl Comparison {
         matters && ratio.interval.is_some_and(|i| medians < i.lower || medians > i.upper)
     }
 
-    /// True if dividing the medians gives a different result from the estimate: the ratio of the
-    /// medians is outside the interval, or farther from the estimate than the threshold and
-    /// [`policy::MEDIANS_APART`].
+    /// Returns true if dividing the medians gives a different result from the estimate: the ratio
+    /// of the medians is outside the interval as in [`Self::changes_shape`], or farther from the
+    /// estimate than both the threshold and [`policy::MEDIANS_APART`] allow.
     pub fn medians_disagree(&self) -> bool {
         let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
             return false;
@@ -465,7 +467,7 @@ impl Comparison {
     }
 }
 
-/// The levels of a comparison of `blocks` blocks.
+/// Returns the levels for a comparison of `blocks` blocks.
 pub(crate) fn level_of(question: Question<'_>, blocks: usize) -> Level {
     looks::level(question.plan, question.share, blocks, question.end)
 }
@@ -520,28 +522,28 @@ fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
     }
 }
 
-/// The failures of one side of a comparison.
+/// The side of a comparison that fails more requests than the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
-    /// Index of the subject that fails.
+    /// Index of the subject on this side.
     pub subject: usize,
-    /// Number of failed requests of the subject.
+    /// Number of the subject's requests that failed.
     pub failed: u64,
-    /// Number of requests of the subject.
+    /// Number of the subject's requests.
     pub requests: u64,
-    /// Share of the requests of the other side that failed.
+    /// Share of the other side's requests that failed.
     pub other_share: f64,
-    /// The first slice (counted from 1) from which the server answered no more requests; `None` if
-    /// it still answers.
+    /// Number of the first slice, starting at 1, from which on the server answered no requests;
+    /// `None` if it still answers.
     pub stopped: Option<usize>,
     /// Number of slices of the subject.
     pub slices: usize,
-    /// Time between slices during which the idle server answered nothing, in seconds.
+    /// Total time between slices in which the idle server answered nothing, in seconds.
     pub silent_seconds: f64,
 }
 
 impl Failing {
-    /// Share of failed requests of the subject.
+    /// Returns the share of the subject's requests that failed.
     pub fn share(&self) -> f64 {
         self.failed as f64 / self.requests.max(1) as f64
     }

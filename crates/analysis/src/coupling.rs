@@ -1,5 +1,5 @@
 //! Distinguishes code that is well tested from code so entangled that any change breaks everything,
-//! a question left open by the authors of Heckle. The mutation score can't distinguish the two;
+//! a question left open by the authors of Heckle. The mutation score can't distinguish the two, but
 //! three further measures can.
 //!
 //! - *Focus*: of the tests that fail with a change, the share that are the code's own.
@@ -8,14 +8,15 @@
 //!   only its own tests fail.
 //! - *Brittleness*: the share of equivalent rewrites that fail a test.
 //!
-//! All measures use only changes for which every relevant test ran, not those whose run ended at
-//! the first failure. A mean of few values has an interval: that of a proportion with as many
+//! Focus and blast radius use only changes for which every relevant test ran, not those whose run
+//! ended at the first failure. A mean of few values has the interval of a proportion with as many
 //! trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a given mean,
-//! zeros and ones have the largest spread, so the interval is conservative. If all possible changes
-//! were tried, there is no uncertainty, and both ends equal the mean.
+//! zeros and ones have the largest spread, so the interval is conservative. If the mean covers all
+//! detected changes, or all rewrites, there is no uncertainty, and both ends equal the mean.
 //!
-//! A test file belongs to a unit by its name (`test_stack.py` to `stack.py`); one that matches no
-//! name belongs to the source that contains more than half of the functions its tests use, if any.
+//! A test file belongs to a source by its name (`test_stack.py` to `stack.py`). A file that matches
+//! no name belongs to the source that contains more than half of the functions its tests use, if
+//! any.
 
 mod owners;
 
@@ -30,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Classification of code by its tests.
+/// Classes of code by the quality of its tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quadrant {
     /// Most changes go undetected.
@@ -47,7 +48,7 @@ impl Quadrant {
     /// All classes; those in most need of attention first.
     pub const ALL: [Self; 4] = [Self::Untested, Self::Tangled, Self::Brittle, Self::WellTested];
 
-    /// The word used in output.
+    /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Untested => "untested",
@@ -63,20 +64,20 @@ impl Quadrant {
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// 95 % interval of the mean; `None` if unknown.
+    /// 95 % confidence interval; `None` if unknown.
     pub interval: Option<Interval>,
 }
 
-/// The coupling of some code and the tests.
+/// How the tests are coupled to some code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coupling {
-    /// The mutation score.
+    /// The mutation score of the code.
     pub score: Score,
-    /// Number of changes for which all tests ran and some failed.
+    /// Number of changes for which all relevant tests ran and some failed.
     pub complete: usize,
     /// Mean share of the failing tests that are the code's own; `None` if unknown.
     pub focus: Option<Mean>,
-    /// Mean number of test files that fail with a change.
+    /// Mean number of test files that fail with a change; `None` if unknown.
     pub radius: Option<Mean>,
     /// Locality of failures: focus divided by the number of failing test files, with all of the
     /// code's own files counted as one.
@@ -84,11 +85,11 @@ pub struct Coupling {
     /// Test files of other code that fail, most frequent first, each with the number of changes
     /// that make it fail.
     pub foreign: Vec<(String, usize)>,
-    /// Number of tried rewrites.
+    /// Number of equivalent rewrites that were tried.
     pub rewrites: usize,
-    /// Number of rewrites that made a test fail.
+    /// Number of rewrites that the tests detected, including timeouts.
     pub failing: usize,
-    /// Share of rewrites that made a test fail.
+    /// Share of rewrites that the tests detected; `None` if none were tried.
     pub brittleness: Option<Mean>,
     /// Indices of the tests that failed with rewrites, most frequent first.
     pub brittle_tests: Vec<usize>,
@@ -109,7 +110,7 @@ pub struct Class {
     pub coupling: Coupling,
 }
 
-/// The coupling of a project's code and its tests.
+/// How the tests are coupled to a project's code, at each level.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Couplings {
     /// The coupling of the whole project.
@@ -122,7 +123,7 @@ pub struct Couplings {
     pub units: Vec<Coupling>,
 }
 
-/// Computes the couplings; `None` if not requested. O(mutants · tests).
+/// Computes the couplings. Returns `None` if they were not requested. O(mutants · tests).
 pub fn couplings(mutation: &Mutation) -> Option<Couplings> {
     if !mutation.has_coupling {
         return None;
@@ -243,7 +244,8 @@ fn coupling(
     own
 }
 
-/// The mean of values from 0 to 1, out of `all` possible values.
+/// Returns the mean of values from 0 to 1, with its interval; `all` is the number of possible
+/// values.
 fn mean(values: &[f64], all: usize) -> Option<Mean> {
     if values.is_empty() {
         return None;
@@ -260,7 +262,7 @@ fn mean(values: &[f64], all: usize) -> Option<Mean> {
     Some(Mean { mean, interval })
 }
 
-/// The ratio of two means. The ends of its interval follow from the ends of both intervals.
+/// Returns the ratio of two means. The ends of its interval follow from those of both means.
 fn local(focus: Mean, places: Mean) -> Mean {
     let interval = focus.interval.zip(places.interval).map(|(focus, places)| Interval {
         lower: (focus.lower / places.upper).min(1.0),
@@ -269,7 +271,7 @@ fn local(focus: Mean, places: Mean) -> Mean {
     Mean { mean: focus.mean / places.mean, interval }
 }
 
-/// The classification, and whether it is certain.
+/// Returns the classification, and whether it is certain.
 fn judged(own: &Coupling) -> (Option<Quadrant>, bool) {
     let Some(share) = own.score.share else { return (None, false) };
     let beyond = |interval: Option<Interval>, threshold: f64| {
@@ -293,7 +295,7 @@ fn judged(own: &Coupling) -> (Option<Quadrant>, bool) {
             let is_brittle = brittleness.mean >= BRITTLE;
             (Some(if is_brittle { Quadrant::Brittle } else { Quadrant::WellTested }), is_known)
         }
-        // Nothing could be rewritten.
+        // There was nothing to rewrite.
         None => (Some(Quadrant::WellTested), is_known),
     }
 }

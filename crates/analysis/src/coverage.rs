@@ -2,8 +2,9 @@
 //!
 //! Every method was simulated on six kinds of synthetic data and four sample sizes ([`simulation`];
 //! `cargo run --release -p assay-analysis --example interval_coverage` generates the table used
-//! here and in `docs/concepts/deciding.md`). The simple rules of [`Traits::of`] classify the given
-//! data; the worst of the matching kinds counts. Intervals are never changed.
+//! here and in `docs/concepts/deciding.md`). The rules of [`Traits::of`] determine the kinds that
+//! the given data resemble, of which the one with the lowest coverage counts. Intervals are never
+//! changed.
 
 pub(crate) mod findings;
 pub mod page;
@@ -12,12 +13,12 @@ pub mod simulation;
 use crate::policy;
 use assay_stats::{autocorrelation, descriptive, dip};
 
-/// The simulated nominal confidence.
+/// Nominal coverage of the simulated intervals.
 pub const NOMINAL: f64 = 0.95;
 /// The simulated sample sizes, per side if there are two.
 pub const SIZES: [usize; 4] = [5, 20, 100, 1000];
 
-/// Maximum number of values used to determine the shape.
+/// Maximum number of values from which the shape is determined.
 const MOST_VALUES: usize = 4096;
 
 const TABLE: &str = include_str!("coverage/table.csv");
@@ -25,17 +26,17 @@ const TABLE: &str = include_str!("coverage/table.csv");
 /// A kind of simulated data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Normal.
+    /// Normally distributed values.
     Normal,
-    /// Lognormal, the logarithm with standard deviation ½.
+    /// Lognormal values. The standard deviation of their logarithm is ½.
     Lognormal,
-    /// Two normal distributions, six standard deviations apart, 60 and 40 %.
+    /// Two normal distributions with shares of 60 and 40 %, six standard deviations apart.
     Bimodal,
     /// Student's t with three degrees of freedom.
     HeavyTail,
-    /// Normal, in steps of half a standard deviation.
+    /// Normally distributed values, rounded to steps of half a standard deviation.
     Ties,
-    /// Normal, autoregressive with coefficient ½.
+    /// Normally distributed values, autoregressive with coefficient ½.
     Autoregressive,
 }
 
@@ -50,7 +51,7 @@ impl Kind {
         Kind::Autoregressive,
     ];
 
-    /// The name used in the table and in JSON.
+    /// Returns the name used in the table and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Normal => "normal",
@@ -62,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The kind in words, for a message about values.
+    /// Returns the kind in words, for a message about values.
     pub fn words(self) -> &'static str {
         match self {
             Kind::Normal => "so few values",
@@ -75,21 +76,21 @@ impl Kind {
     }
 }
 
-/// A simulated method for an interval.
+/// A simulated method of computing an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// Student's interval of the mean.
+    /// Student's interval for the mean.
     MeanT,
-    /// Student's interval of the mean, using the effective number of values.
+    /// Student's interval for the mean, using the effective number of values.
     MeanWidened,
     /// Order statistics for the median.
     MedianOrder,
     /// Order statistics for the median, using the effective number of values shown by the signs
     /// about the median: the interval that is displayed.
     MedianWidened,
-    /// Signed ranks for the pseudo-median, exact distribution.
+    /// Signed ranks for the pseudo-median, with the exact distribution.
     PseudoMedianExact,
-    /// Signed ranks for the pseudo-median, normal distribution, as in R.
+    /// Signed ranks for the pseudo-median, with the normal distribution, as in R.
     PseudoMedianAsymptotic,
     /// Signed ranks for the pseudo-median, widened by the autocorrelation time.
     PseudoMedianWidened,
@@ -121,34 +122,34 @@ pub enum Method {
     BlockBootstrapMean,
     /// Stationary bootstrap of the median.
     BlockBootstrapMedian,
-    /// Shift between two samples, exact Mann-Whitney distribution.
+    /// Shift between two samples, with the exact Mann-Whitney distribution.
     ShiftExact,
-    /// Shift between two samples, normal distribution, as in R.
+    /// Shift between two samples, with the normal distribution, as in R.
     ShiftAsymptotic,
     /// Shift between two recordings as used for the verdict: placements, widened by the
     /// autocorrelation time.
     Recordings,
-    /// Difference of two means, unequal variances (Welch).
+    /// Difference between two means with unequal variances (Welch).
     Welch,
-    /// Difference of two means, pooled variance.
+    /// Difference between two means with a pooled variance.
     PooledT,
-    /// Ratio of two means, Fieller.
+    /// Ratio of two means, by Fieller's method.
     Fieller,
-    /// Ratio of two means, delta method on the logarithm.
+    /// Ratio of two means, by the delta method on the logarithm.
     DeltaLog,
-    /// P(A < B) + ½ P(A = B), Brunner and Munzel.
+    /// P(A < B) + ½ P(A = B), by Brunner and Munzel's method.
     BrunnerMunzel,
     /// Differences within blocks as used for the verdict: signed ranks, or groups if the difference
     /// drifts.
     Blocks,
-    /// Difference of two medians, order statistics.
+    /// Difference between two medians, by order statistics.
     QuantileP50,
-    /// Difference of two 90 % quantiles, order statistics.
+    /// Difference between two 90 % quantiles, by order statistics.
     QuantileP90,
 }
 
 impl Method {
-    /// All methods with their names in the table and in JSON, in the order of the table.
+    /// All methods, in the order of the table, with their names in the table and in JSON.
     pub const ALL: [(Method, &'static str); 32] = [
         (Method::MeanT, "mean_t"),
         (Method::MeanWidened, "mean_widened"),
@@ -184,48 +185,50 @@ impl Method {
         (Method::QuantileP90, "quantile_p90"),
     ];
 
-    /// The name used in the table and in JSON.
+    /// Returns the name used in the table and in JSON.
     pub fn name(self) -> &'static str {
         Method::ALL.iter().find(|(method, _)| *method == self).map_or("", |(_, name)| name)
     }
 }
 
-/// Traits of values that are not normal.
+/// Traits of values that affect the coverage of their intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// The skewness is beyond ±1.
+    /// True if the skewness is beyond ±1.
     pub skewed: bool,
-    /// The dip test finds more than one mode at 1 %.
+    /// True if the dip test finds more than one mode at the 1 % level.
     pub several_modes: bool,
-    /// At least 0.5 % of the values are more than three interquartile ranges beyond the quartiles.
+    /// True if at least 0.5 % of the values are more than three interquartile ranges beyond the
+    /// quartiles.
     pub heavy_tail: bool,
-    /// Fewer than half of the values are distinct.
+    /// True if fewer than half of the values are distinct.
     pub ties: bool,
-    /// Successive values are correlated: the effective number is below three quarters of the actual
-    /// one.
+    /// True if successive values are so correlated that their effective number is below three
+    /// quarters of the actual one.
     pub dependent: bool,
-    /// There are too few values to determine shape or correlation: the values may be of any kind.
+    /// True if there are too few values to determine their shape or correlation, so that they may
+    /// be of any kind.
     pub unseen: bool,
 }
 
 impl Traits {
     /// Determines the traits of finite values in their order of measurement. With fewer than 20
-    /// values, only `unseen` is set. With more than 4,096, the shape is determined from that many
-    /// evenly spaced ones. O(n log n).
+    /// values, `unseen` is set and no shape is determined. With more than 4,096, the shape is
+    /// determined from at most that many evenly spaced values. O(n log n).
     pub fn of(values: &[f64]) -> Self {
         Self::with_time(values, autocorrelation::autocorrelation_time(values))
     }
 
-    /// Like [`Self::of`], with a known autocorrelation time. O(4,096 log 4,096) at most, plus one
-    /// pass.
+    /// Like [`Self::of`], with a known autocorrelation time. O(4,096 log 4,096) at most, plus a
+    /// pass over the values.
     pub fn with_time(values: &[f64], autocorrelation_time: f64) -> Self {
         let unseen = values.len() < policy::SHAPE_FROM;
         let dependent = autocorrelation_time > 4.0 / 3.0;
         Self { dependent, unseen, ..Self::of_shape(values) }
     }
 
-    /// Determines the shape alone: `dependent` and `unseen` are false; below 20 values, all traits
-    /// are false.
+    /// Determines the shape alone, so `dependent` and `unseen` are false. With fewer than 20
+    /// values, all traits are false.
     pub fn of_shape(values: &[f64]) -> Self {
         if values.len() < policy::SHAPE_FROM {
             return Self::default();
@@ -243,7 +246,7 @@ impl Traits {
         let ties = (sorted.chunk_by(|a, b| a == b).count() as f64) < n / 2.0;
         Self {
             skewed: descriptive::skewness(&some).abs() > 1.0,
-            // In stepped values, each step would be a mode.
+            // In values with many ties, each step would be a mode.
             several_modes: !ties && dip::dip(&sorted).is_some_and(|dip| dip.p < 0.01),
             heavy_tail: outside >= 0.005 * n,
             ties,
@@ -252,7 +255,7 @@ impl Traits {
         }
     }
 
-    /// Traits of either of two samples.
+    /// Returns the traits that either sample has.
     pub fn or(self, other: Self) -> Self {
         Self {
             skewed: self.skewed || other.skewed,
@@ -264,7 +267,7 @@ impl Traits {
         }
     }
 
-    /// The simulated kinds these values resemble; always includes normal.
+    /// Returns the simulated kinds that these values resemble, always including the normal one.
     pub fn kinds(self) -> impl Iterator<Item = Kind> {
         [
             (true, Kind::Normal),
@@ -282,17 +285,17 @@ impl Traits {
 /// An interval whose coverage is below nominal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimistic {
-    /// Nominal coverage: 0.95.
+    /// Nominal coverage of the interval.
     pub nominal: f64,
-    /// Simulated coverage, interpolated between the two nearest sizes.
+    /// Coverage in the simulation, interpolated between the two nearest sizes.
     pub simulated: f64,
-    /// The simulated kind of data.
+    /// The simulated kind of data with this coverage.
     pub situation: Kind,
 }
 
 /// Returns the simulated coverage of `method` for `n` values of a kind; `None` if most experiments
-/// gave no interval. Interpolated linearly in ln n between the simulated sizes, constant beyond
-/// them.
+/// gave no interval. Between the simulated sizes, it is interpolated linearly in ln n; beyond them,
+/// it is constant.
 pub fn simulated(method: Method, kind: Kind, n: usize) -> Option<f64> {
     let head = format!("{},{},", method.name(), kind.name());
     let line = TABLE.lines().find_map(|line| line.strip_prefix(&head))?;
@@ -308,15 +311,15 @@ pub fn simulated(method: Method, kind: Kind, n: usize) -> Option<f64> {
             let share = (n.ln() - ln(above - 1)) / (ln(above) - ln(above - 1));
             match (at(above - 1), at(above)) {
                 (Some(low), Some(high)) => Some(low + share * (high - low)),
-                // If one size has no interval, the other is used.
+                // If one size has no coverage, that of the other is used.
                 (low, high) => high.or(low),
             }
         }
     }
 }
 
-/// Returns the warning for a 95 % interval of `method` from `n` values (of the smaller side) with
-/// these traits; `None` if its coverage is nominal.
+/// Returns the warning for a 95 % interval by `method` from `n` values (of the smaller side) with
+/// these traits; `None` if its coverage is not too low.
 pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
     let worst = traits
         .kinds()
@@ -335,18 +338,18 @@ pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
 pub struct Situation {
     /// Number of values, of the smaller side if there are two.
     pub n: usize,
-    /// The kind of data.
+    /// Traits of the values.
     pub traits: Traits,
 }
 
 impl Situation {
-    /// The warning for an interval of `method` near 95 %; `None` if its coverage is nominal. See
-    /// [`warning`].
+    /// Returns the warning for an interval by `method` near 95 %; `None` if its coverage is not too
+    /// low. See [`warning`].
     pub fn warning(self, method: Method) -> Option<Optimistic> {
         warning(method, self.n, self.traits)
     }
 
-    /// Description of the trait that lowers coverage for these values, to follow "with".
+    /// Describes the trait that lowers coverage for these values, to follow "with".
     pub fn words(self, worst: Kind) -> &'static str {
         if self.traits.unseen {
             "so few values, whose distribution and autocorrelation are unknown,"

@@ -1,23 +1,23 @@
 //! The dependence of the values behind an interval: whether it can be tested, whether it is
 //! noticed, and whether too few effective values remain.
 //!
-//! A strict test and an effect size are required together: in short series, both a correlation and
-//! a small effective size may be chance. Noticed dependence widens an interval; only dependence
-//! that is certain *and* leaves hardly any information prevents one. The thresholds are in
-//! [`policy`], based on the simulations of `docs/concepts/deciding.md`.
+//! A strict test and an effect size are required together, because in short series both a
+//! correlation and a small effective number may be due to chance. Noticed dependence widens an
+//! interval; only dependence that is certain *and* leaves hardly any information prevents one. The
+//! thresholds are in [`policy`], based on the simulations in `docs/concepts/deciding.md`.
 
 use crate::policy;
 use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
-/// Returns true if the effective number of n values (`effective`) is smaller than chance allows;
+/// Returns true if the effective number (`effective`) of n values is smaller than chance explains.
 /// `lag1` is the rank autocorrelation of neighbors. True for about 5 in 100 independent series.
 /// O(1).
 ///
 /// This is for the description of a single series. Its interval is always widened by the summed
 /// autocorrelation time, however few the values, and this function only chooses between a warning
 /// and a note. [`Order::dependence`] decides about an interval between two sides, which must not be
-/// widened or withheld without a test: it reports nothing below [`policy::TESTED_FROM`] values,
+/// widened or withheld without a test. It reports nothing below [`policy::TESTED_FROM`] values,
 /// uses only the correlation of neighbors, corrected for the bias of short series, and requires
 /// more to withhold. A single rule for both would either leave a widened interval unexplained or
 /// widen untested ones.
@@ -61,7 +61,7 @@ impl Order {
         Self { n: in_order.len(), summed: found.time, lag1: found.lag1 }
     }
 
-    /// Takes the dependence from a series that was already analyzed. O(1).
+    /// Returns the dependence of a series that was already analyzed. O(1).
     pub fn of_recording(recording: &Recording<'_>) -> Self {
         let n = recording.in_order.len();
         Self { n, summed: recording.autocorrelation_time, lag1: recording.lag1 }
@@ -72,17 +72,17 @@ impl Order {
         self.n >= policy::TESTED_FROM
     }
 
-    /// Deviation of the correlation of neighbors from its average under independence, −1/n, in
-    /// standard errors.
+    /// Returns the deviation of the correlation of neighbors from −1/n, its average under
+    /// independence, in standard errors.
     fn z(self) -> f64 {
         let n = self.n as f64;
         (self.lag1 + 1.0 / n) * n.sqrt()
     }
 
-    /// The autocorrelation time by which an interval is widened: Geyer's sum, and for tested values
-    /// at least the time implied by the correlation of neighbors. For untested values the latter
-    /// counts only if the dependence is certain, and below [`policy::DEPENDENCE_FROM`] values the
-    /// time is 1.
+    /// Returns the autocorrelation time by which an interval is widened. This is Geyer's sum and,
+    /// for tested values, at least the time implied by the correlation of neighbors. For untested
+    /// values, the latter counts only if the dependence is certain. Below
+    /// [`policy::DEPENDENCE_FROM`] values, the time is 1.
     pub fn time(self) -> f64 {
         if self.n < policy::DEPENDENCE_FROM {
             return 1.0;
@@ -93,12 +93,12 @@ impl Order {
         self.summed
     }
 
-    /// Effective number of values, from [`Order::time`].
+    /// Returns the effective number of values, from [`Order::time`].
     pub fn effective(self) -> f64 {
         self.n as f64 / self.time()
     }
 
-    /// Effective number of values, from Geyer's sum alone.
+    /// Returns the effective number of values, from Geyer's sum alone.
     pub fn effective_as_summed(self) -> f64 {
         self.n as f64 / self.summed
     }

@@ -1,4 +1,4 @@
-//! Description of one series: location, spread, precision, dependence.
+//! Describes one series: location, spread, precision, dependence.
 //!
 //! Outliers are counted but never removed.
 
@@ -22,28 +22,30 @@ pub struct Description {
     pub standard_deviation: f64,
     /// Median.
     pub median: f64,
-    /// Interval of the median: two of the values, by order statistics for the effective number of
-    /// values. `None` if there are too few ([`Description::no_median_interval`]).
+    /// Confidence interval of the median, between two of the values: order statistics for the
+    /// effective number of values. `None` if there are too few
+    /// ([`Description::no_median_interval`]).
     pub median_interval: Option<Interval>,
-    /// Autocorrelation time of the signs about the median, at least 1.
+    /// Autocorrelation time of the signs of the deviations from the median, at least 1.
     pub time_of_signs: f64,
     /// Requested confidence of the median's interval.
     pub confidence: f64,
     /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
     pub quantiles: Quantiles,
-    /// Number of values more than three interquartile ranges beyond the quartiles; they are kept.
+    /// Number of values more than three interquartile ranges beyond the quartiles. They are kept.
     pub outliers: usize,
-    /// Smallest gap between distinct values; `None` if all are equal.
+    /// Smallest difference between distinct values; `None` if all are equal.
     pub clock_step: Option<f64>,
     /// Autocorrelation time of the ranks, at least 1.
     pub autocorrelation_time: f64,
     /// Rank autocorrelation at lag 1.
     pub lag1: f64,
-    /// Drift from the first to the last third, if it is beyond chance.
+    /// Shift from the first to the last third of the values, in the metric's unit; `None` if it may
+    /// be due to chance.
     pub drift: Option<f64>,
 }
 
-/// Some quantiles of a series.
+/// The quantiles of a series that a description contains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantiles {
     /// The 5 % quantile.
@@ -67,9 +69,9 @@ pub struct SubjectSummary {
     pub row: usize,
     /// Name of the subject.
     pub name: String,
-    /// The command line, for commands.
+    /// Command line of the subject, if it is a command.
     pub command: Option<String>,
-    /// Parameters of a scan with their values.
+    /// Names and values of the parameters of a scan.
     pub parameters: Vec<(String, ParameterValue)>,
     /// Index of the subject that this one is compared with; `None` for a reference.
     pub against: Option<usize>,
@@ -86,16 +88,16 @@ pub struct SubjectSummary {
 /// Histograms of several series over one common range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Lower end of the first bin; smaller values are counted in it.
+    /// Lower end of the first bin, which also counts smaller values.
     pub low: f64,
-    /// Upper end of the last bin; larger values are counted in it.
+    /// Upper end of the last bin, which also counts larger values.
     pub high: f64,
     /// Counts per series and bin.
     pub counts: Vec<Vec<u32>>,
 }
 
 impl Description {
-    /// Describes a series in its order of measurement; `None` for an empty one. O(n log n).
+    /// Describes a series in its order of measurement. `None` if it is empty. O(n log n).
     pub fn of(values: &[f64], confidence: f64) -> Option<Self> {
         Self::of_recording(&Recording::of(values), confidence)
     }
@@ -129,17 +131,17 @@ impl Description {
         })
     }
 
-    /// Effective number of independent values.
+    /// Returns the effective number of independent values.
     pub fn effective(&self) -> f64 {
         self.n as f64 / self.autocorrelation_time
     }
 
-    /// Effective number of values for the median.
+    /// Returns the effective number of independent values for the median.
     pub fn effective_of_median(&self) -> f64 {
         self.n as f64 / self.time_of_signs
     }
 
-    /// The reason for a missing interval of the median; `None` if there is an interval.
+    /// Returns the reason why the median has no interval; `None` if it has one.
     pub fn no_median_interval(&self) -> Option<NoMedianInterval> {
         if self.median_interval.is_some() {
             return None;
@@ -150,23 +152,24 @@ impl Description {
         })
     }
 
-    /// True if the interval of the median is valid only for independent values: up to twelve values
-    /// are too few to estimate dependence.
+    /// Returns true if the interval of the median is valid only for independent values, because up
+    /// to twelve values are too few to estimate dependence.
     pub fn assumes_independence(&self) -> bool {
         self.median_interval.is_some() && self.n <= signs::UNKNOWN_TO && self.min < self.max
     }
 }
 
-/// Reasons why a median has no interval.
+/// The reason why a median has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoMedianInterval {
-    /// There are too few values for any pair of order statistics.
+    /// There are too few values for any pair of order statistics to reach the confidence.
     TooFew,
-    /// Successive values are so dependent that too few effective values remain.
+    /// Successive values are so dependent that the effective number of values is too small.
     TooDependent,
 }
 
-/// The interval of the median of ascending values, given the autocorrelation time of their signs.
+/// Returns the interval of the median of ascending values, given the autocorrelation time of their
+/// signs.
 pub(crate) fn median_interval(
     sorted: &[f64],
     time_of_signs: f64,
@@ -186,9 +189,9 @@ fn drift(recording: &Recording<'_>) -> Option<f64> {
 }
 
 impl Histogram {
-    /// Counts series, each ascending, in `bins` equal bins from their common 1 % quantile to their
-    /// common 99 % quantile, so that one stall does not squeeze all other values into the first
-    /// bin; `None` if there are no values. O(n).
+    /// Counts several ascending series in `bins` bins of equal width, from their common 1 %
+    /// quantile to their common 99 % quantile, so that one stall does not squeeze all other values
+    /// into the first bin. `None` if there are no values or no bins. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
         if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;

@@ -54,11 +54,12 @@ mod searching;
 
 pub use replay::ReplayError;
 
-/// Combined with a unit's seed to give the seed of its build order; the unit's seed itself is used
-/// for orders and paddings.
+/// XORed with a unit's seed to give the seed of its build order. The unit's seed itself is used for
+/// the order of places and for padding.
 const OF_BUILDS: u64 = 0x6275_696c;
 
-/// Upper bound of the environment's padding in bytes: beyond a page, the stack's layout repeats.
+/// Exclusive upper bound of the environment's padding, in bytes. Beyond a page, the stack's layout
+/// repeats.
 const PADDING_BELOW: u32 = 4096;
 
 /// The result of an observation: continue, or stop for a reason.
@@ -66,7 +67,7 @@ const PADDING_BELOW: u32 = 4096;
 pub enum Step {
     /// Take the next turn.
     Continue,
-    /// Stop.
+    /// Stop for this reason.
     Stop(StopReason),
 }
 
@@ -80,13 +81,13 @@ pub struct Experiment {
     units: Vec<UnitState>,
     /// True if runs may report rows that no unit declares.
     discovers: bool,
-    /// Rows that runs reported and no unit declares, by index in the samples.
+    /// Indices in the samples of the rows that runs reported but no unit declares.
     discovered: BTreeSet<usize>,
-    /// Number of rows that share the error rate; 0 if each row has its own.
+    /// Number of rows that share the error rate; 0 if it is not shared.
     sharing: usize,
-    /// Units left to visit in this round, in reverse order.
+    /// Units still to be visited in this round, the next one last.
     to_go: Vec<usize>,
-    /// Start of the current block, on a clock that continues across resumed runs.
+    /// Start of the current block, in seconds on a clock that continues across resumed runs.
     began_seconds: f64,
     /// Seconds taken by the recorded run that was resumed.
     replayed_seconds: f64,
@@ -102,7 +103,7 @@ struct Spent {
 }
 
 impl Spent {
-    /// Mean duration of a block; 0 before the first.
+    /// Returns the mean duration of a block; 0 before the first.
     fn block_seconds(self) -> f64 {
         self.seconds / f64::from(self.blocks.max(1))
     }
@@ -111,7 +112,7 @@ impl Spent {
 /// One unit: the order of its places, and the state of its rows.
 #[derive(Debug)]
 struct UnitState {
-    /// The subjects measured by a run of each place.
+    /// For each place, the subjects that one run measures.
     places: Vec<Vec<usize>>,
     random: Random,
     order: Vec<usize>,
@@ -122,7 +123,7 @@ struct UnitState {
     /// State of the search, if the unit is searched for a step.
     search: Option<Searching>,
     given_up: bool,
-    /// Number of complete blocks, and the seconds they took.
+    /// Number of finished blocks, and the seconds they took.
     spent: Spent,
     /// The part of `spent` that was replayed from a recording, which the elapsed time does not
     /// include.
@@ -150,7 +151,7 @@ impl UnitState {
         }
     }
 
-    /// Mean duration of a block since the run was started or resumed.
+    /// Returns the mean duration of a block since the run was started or resumed.
     fn block_seconds_now(&self) -> f64 {
         let Spent { blocks, seconds } = self.replayed;
         let since =
@@ -158,7 +159,7 @@ impl UnitState {
         since.block_seconds()
     }
 
-    /// Number of places.
+    /// Returns the number of places, including those that the current block of a search omits.
     fn places(&self) -> usize {
         if self.search.is_some() { self.places.len() } else { self.order.len() }
     }
@@ -171,12 +172,13 @@ impl UnitState {
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             if let Some(search) = &self.search {
-                // Note: the values so far determine the places that a search measures; only their
-                // order is random. So a resumed recording continues like an uninterrupted one.
+                // Note: the values so far determine which places a search measures, and only their
+                // order is random. A resumed recording therefore continues like an uninterrupted
+                // one.
                 self.order = search.order(self.places.len());
             }
-            // Note: the order is random, never alternating: alternation can synchronize with the
-            // machine's timer tick.
+            // Note: the order is random, never alternating, because alternation can synchronize
+            // with the machine's timer tick.
             shuffle(&mut self.order, &mut self.random);
             self.builds.begin(self.spent.blocks);
         }
@@ -194,15 +196,15 @@ impl UnitState {
 }
 
 impl Experiment {
-    /// Creates an experiment on `places` places (at least one); the first is the reference of all
+    /// Creates an experiment on `places` places (at least one). The first is the reference of all
     /// others.
     pub fn new(plan: Plan, places: usize) -> Self {
         Self::against(plan, &against_the_first(places.max(1)))
     }
 
-    /// Creates an experiment on places, given the index of the place that each is compared with.
-    /// `None` marks a reference, as does the place's own index or an index out of range. If there
-    /// are no comparisons, every place is measured until its median is precise.
+    /// Creates an experiment on places, given for each the index of the place that it is compared
+    /// with. `None` marks a reference, as does the index of the place itself or an index out of
+    /// range. If there are no comparisons, every place is measured until its median is precise.
     ///
     /// If the plan has an `until`, it must be a valid [`crate::until::Condition`]: one that can't
     /// be parsed never becomes true, and the run continues until its budget ends. Callers must
@@ -212,7 +214,8 @@ impl Experiment {
     }
 
     /// Creates an experiment on these units, which share one budget. The order within a single unit
-    /// is drawn from the plan's seed itself; several units have separate streams derived from it.
+    /// is drawn from the plan's seed itself. Several units have separate streams derived from that
+    /// seed.
     pub fn of_units(plan: Plan, units: &[Unit]) -> Self {
         let mut random = Random::seed_from_u64(plan.seed);
         let states = units.iter().map(|unit| {
@@ -255,9 +258,8 @@ impl Experiment {
         self
     }
 
-    /// Makes the rows part of a family of `rows` rows that share the error rate, plus those that
-    /// are discovered later; each row is judged at its share. With 0, each row has its own error
-    /// rate.
+    /// Lets `rows` rows, plus those that are discovered later, share the error rate. Each row is
+    /// judged at its share. With 0, each row has an error rate of its own.
     #[must_use]
     pub fn among(mut self, rows: usize) -> Self {
         self.sharing = rows;
@@ -265,8 +267,8 @@ impl Experiment {
         self
     }
 
-    /// Registers a row that a run reported and no unit declares, by its index in the samples. It
-    /// does not affect when to stop, but takes its part of a shared error rate, so that answers
+    /// Registers a row that a run reported but no unit declares, by its index in the samples. The
+    /// row does not decide when to stop, but takes its part of a shared error rate, so that answers
     /// stay the same when all rows are decided together.
     pub fn discover(&mut self, row: usize) {
         if self.discovered.insert(row) && self.sharing > 0 {
@@ -275,7 +277,7 @@ impl Experiment {
         }
     }
 
-    /// Sets the deciding metric. If it is exact, equal values are certain to be equal.
+    /// Sets the deciding metric. If it is exact, equal values count as certainly equal.
     #[must_use]
     pub fn of_metric(mut self, metric: &Metric) -> Self {
         self.rows().for_each(|row| row.set_metric(metric));
@@ -288,38 +290,40 @@ impl Experiment {
         })
     }
 
-    /// Returns the state of a unit's search, and whether its ends are known to differ.
+    /// Returns whether the ends of a searched unit are known to differ, and the state of its
+    /// search. `None` if the unit is not searched.
     pub fn search(&self, unit: usize) -> Option<(bool, &Search)> {
         let searching = self.units.get(unit)?.search.as_ref()?;
         Some((searching.has_begun(), &searching.search))
     }
 
-    /// Returns the current difference between the ends of a searched unit.
+    /// Returns the current difference between the ends of a searched unit; `None` before the first
+    /// complete block.
     pub fn ends(&mut self, unit: usize) -> Option<Decision> {
         self.units.get_mut(unit)?.search.as_mut()?.ends.estimate(1)
     }
 
-    /// The plan.
+    /// Returns the plan of the experiment.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The purpose of the turns.
+    /// Returns the purpose of the turns.
     pub fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// Largest number of complete blocks of any unit.
+    /// Returns the largest number of finished blocks of any unit.
     pub fn blocks(&self) -> usize {
         self.units.iter().map(|unit| unit.spent.blocks as usize).max().unwrap_or(0)
     }
 
-    /// Number of complete blocks of a unit.
+    /// Returns the number of finished blocks of a unit.
     pub fn blocks_of(&self, unit: usize) -> usize {
         self.units.get(unit).map_or(0, |unit| unit.spent.blocks as usize)
     }
 
-    /// The units, each with its number of rows and of places.
+    /// Returns the number of rows and the number of places of each unit.
     pub fn shape(&self) -> impl Iterator<Item = (usize, usize)> {
         self.units.iter().map(|unit| (unit.rows.len(), unit.places()))
     }
@@ -365,7 +369,7 @@ impl Experiment {
             unit.rows.iter_mut().for_each(|row| row.stopped = Some(reason));
             return Step::Stop(reason);
         }
-        // The rest of the block is still measured.
+        // The remaining places of the block are still measured.
         unit.order.remove(unit.position);
         self.after_turn(turn.unit, elapsed_seconds)
     }
@@ -406,12 +410,12 @@ impl Experiment {
         self.units.get_mut(unit)?.rows.get_mut(row)?.estimate(place)
     }
 
-    /// Median of a place of a row over the complete blocks.
+    /// Returns the median of a place of a row over the complete blocks.
     pub fn median(&self, unit: usize, row: usize, place: usize) -> Option<f64> {
         self.units.get(unit)?.rows.get(row)?.median(place)
     }
 
-    /// Interval for the median of a place of a row, at the level of a look. O(n log n).
+    /// Returns the interval for the median of a place of a row, at the level of a look. O(n log n).
     pub fn median_interval(&self, unit: usize, row: usize, place: usize) -> Option<Interval> {
         self.units.get(unit)?.rows.get(row)?.median_interval(place)
     }
@@ -420,7 +424,7 @@ impl Experiment {
         self.began_seconds = self.replayed_seconds + elapsed_seconds;
         let Some(next) = self.next_unit() else {
             let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
-            // Any other reason takes precedence over an answer, however many rows have answers.
+            // Reasons without an answer take precedence, however many rows have answers.
             let unanswered = [StopReason::Blocks, StopReason::Diminishing];
             let told = unanswered.into_iter().find(|reason| reasons.contains(reason));
             let first = reasons.first().copied().unwrap_or(StopReason::Clear);
@@ -432,12 +436,12 @@ impl Experiment {
         } else {
             self.plan.budget_seconds.unwrap_or(f64::INFINITY)
         };
-        // A block that would end beyond the budget is not started.
+        // A block that would end beyond the limit is not started.
         let after_next = elapsed_seconds + self.units[next].block_seconds_now();
         if after_next > limit { Step::Stop(StopReason::Budget) } else { Step::Continue }
     }
 
-    /// Returns the unit of the next block; starts a new round if the last one is complete.
+    /// Returns the unit of the next block, starting a new round if the last one is finished.
     fn next_unit(&mut self) -> Option<usize> {
         if self.to_go.is_empty() {
             let open = |unit: &usize| self.units[*unit].is_open();
@@ -455,7 +459,7 @@ pub fn fewest_blocks(plan: &Plan, comparisons: usize) -> u32 {
     looks::fewest_blocks(plan, comparisons.max(1) as f64)
 }
 
-/// Number of blocks that fit in the available time, and number needed.
+/// Number of blocks that fit in the available time, and number needed for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
     /// Number of blocks that fit, at least 1.
@@ -481,7 +485,7 @@ pub fn too_few_fit(
     Some(TooFew { blocks: ((span_seconds / block_seconds) as u32).max(1), needed })
 }
 
-/// References for the simple case in which all subjects are compared with the first.
+/// Returns the references for the simple case in which all subjects are compared with the first.
 pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
     (0..subjects).map(|subject| (subject > 0).then_some(0)).collect()
 }

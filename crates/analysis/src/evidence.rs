@@ -1,8 +1,8 @@
-//! The data to compare for one metric of one subject: its values, the means of the units they came
-//! in, or a summary.
+//! The data to compare for one metric of one subject: its values, the means of their units, or a
+//! summary.
 //!
-//! Values from one process are not independent: all of them share the peculiarities of that
-//! process. So if a tool started and recorded several processes (builds, forks), their means are
+//! Values from one process are not independent, because all of them share the peculiarities of that
+//! process. If a tool started and recorded several processes (builds, forks), their means are
 //! compared. If one side has only a summary, the other is summarized as well.
 
 use crate::checks;
@@ -22,14 +22,14 @@ use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// The means of outermost units.
+/// The outermost units of a subject: the mean of each, and what such a unit is called.
 #[derive(Clone, Debug, PartialEq)]
 struct Units {
     means: Vec<f64>,
     name: String,
 }
 
-/// One side.
+/// The data of one side of a comparison.
 #[derive(Clone, Debug)]
 enum SideData {
     Values { values: Vec<f64>, units: Option<Units>, in_blocks: bool },
@@ -39,25 +39,25 @@ enum SideData {
 /// Two sides, prepared for repeated comparisons.
 #[derive(Clone, Debug)]
 pub(crate) enum Pair {
-    /// Values or means of units, each side sorted once.
+    /// Unpaired values or means of units, each side sorted once.
     Apart(Rc<Recording<'static>>, Rc<Recording<'static>>, Basis),
-    /// Values in blocks.
+    /// Values paired by block.
     Blocks(Paired),
-    /// Exact counts, each the same in all runs of a side, that were recorded separately; paired by
-    /// position.
+    /// Exact counts that are the same in all runs of a side. They were recorded separately, and are
+    /// paired by position.
     Known(Paired),
     /// Summaries of both sides.
     Summaries(Side, Side),
-    /// Means of recordings, too few for a rank test.
+    /// Summaries of the means of recordings, which are too few for a rank test.
     Few(Side, Side),
 }
 
-/// All data of some samples that can be compared.
+/// The comparable data of samples, indexed by subject.
 pub(crate) struct Evidence<'a> {
     samples: &'a Samples,
     index: BySubject<'a>,
     summaries: HashMap<(usize, &'a str), &'a Summary>,
-    /// True if the values are neither in blocks nor in levels.
+    /// True if the samples have neither blocks nor levels.
     plain: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The observations by subject.
+    /// Returns the observations by subject.
     pub(crate) fn index(&self) -> &BySubject<'a> {
         &self.index
     }
@@ -83,7 +83,7 @@ impl<'a> Evidence<'a> {
         self.samples.design() == Design::Blocks
     }
 
-    /// Returns true if there are data for this metric of a subject.
+    /// Returns true if the subject has values or a summary of this metric.
     pub(crate) fn has(&self, subject: usize, metric: usize) -> bool {
         self.index.series(subject, metric).next().is_some()
             || self.summary(subject, metric).is_some()
@@ -104,7 +104,7 @@ impl<'a> Evidence<'a> {
         Some(SideData::Values { values, units: self.units(subject, &series), in_blocks })
     }
 
-    /// The means of the outermost units; `None` if a value has no level.
+    /// Returns the means of a subject's outermost units; `None` if a value has no level.
     fn units(&self, subject: usize, series: &[(u32, f64)]) -> Option<Units> {
         let mut of_unit: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut depth = 0;
@@ -135,17 +135,18 @@ impl<'a> Evidence<'a> {
         of.is_some_and(|of| !self.samples.side_of(of).builds.is_empty())
     }
 
-    /// A series, prepared for comparison with others that were recorded separately.
+    /// Returns the values of a subject, prepared for comparison with values that were recorded
+    /// separately.
     pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
         Rc::new(self.recorded(self.index.values(subject, metric), metric))
     }
 
-    /// Values of a metric, prepared like those of [`Self::recording`].
+    /// Prepares values of a metric like [`Self::recording`].
     pub(crate) fn recorded(&self, values: Vec<f64>, metric: usize) -> Recording<'static> {
         Recording::of(values).of_exact(!self.samples.metrics[metric].may_be_rounded())
     }
 
-    /// The values of two subjects in the blocks that both have, in order. O(values log).
+    /// Pairs the values of two subjects in the blocks that both have, in order. O(n log n).
     pub(crate) fn in_blocks(&self, against: usize, of: usize, metric: usize) -> Paired {
         let builds = [against, of].into_iter().any(|subject| self.has_builds(subject));
         let side = |subject| {
@@ -158,7 +159,8 @@ impl<'a> Evidence<'a> {
         paired(&self.samples.metrics[metric], &side(against), side(of), builds)
     }
 
-    /// Like [`Self::pair`], with an empty pair if a subject has no data.
+    /// Like [`Self::pair`], but if a subject has no data, returns a pair without values of that
+    /// subject.
     pub(crate) fn pair_or_empty(
         &self,
         against: usize,
@@ -175,9 +177,9 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The data of two subjects for a metric; `None` if one of them has none. `known` contains the
-    /// recordings of this metric of all subjects, or is empty if they were not computed before.
-    /// O(values log).
+    /// Returns the data of two subjects for a metric; `None` if either has none. `known` contains
+    /// the recordings of this metric for all subjects, or is empty if they have not been computed
+    /// yet. O(n log n).
     pub(crate) fn pair(
         &self,
         against: usize,
@@ -242,7 +244,7 @@ impl<'a> Evidence<'a> {
 }
 
 impl SideData {
-    /// The summary of a side; for nested values, the summary of their units' means.
+    /// Summarizes a side. Nested values are summarized by the means of their units.
     fn summarised(self) -> Option<Side> {
         match self {
             Self::Summary(side) => Some(side),
@@ -254,11 +256,11 @@ impl SideData {
     }
 }
 
-/// The blocks that both sides have, in order.
+/// Pairs the values in the blocks that both sides have, in order.
 fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     let mut paired = Paired::of_metric(metric);
     // Note: blocks are compared, not observations. A run without the metric removes its block from
-    // all of its comparisons.
+    // all comparisons of its subject.
     for (block, (value, build)) in y {
         if let Some(&(reference, of_reference)) = x.get(&block) {
             paired.push(reference, value);
@@ -270,11 +272,11 @@ fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     paired
 }
 
-/// For each block, a value and the number of its build.
+/// For each block, a value and the number of the build that produced it.
 type Built = BTreeMap<InPass, (f64, u32)>;
 
-/// Counts that are equal in every run of a side: they are certain even though they were recorded
-/// separately.
+/// Pairs counts that are the same in every run of each side, which are certain even though the
+/// sides were recorded separately. `None` for other values.
 fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
     if !metric.exact {
         return None;
@@ -294,7 +296,7 @@ impl Pair {
         }
     }
 
-    /// The decision at the question's level.
+    /// Decides the comparison at the question's level.
     pub(crate) fn decide(
         &self,
         question: Question<'_>,
@@ -316,7 +318,7 @@ impl Pair {
         }
     }
 
-    /// The complete comparison.
+    /// Returns the complete comparison.
     pub(crate) fn compare(
         &self,
         question: Question<'_>,
@@ -342,7 +344,7 @@ impl Pair {
     }
 }
 
-/// The finding about a comparison not based on values.
+/// Returns the finding about a comparison that is not based on individual values.
 pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let lacking = c.no_interval();
@@ -367,7 +369,7 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     Some(finding.about(name).with("of", m as f64).with("against", n as f64))
 }
 
-/// The means of the recordings of two sides, prepared for comparison.
+/// Prepares the means of the recordings of two sides for comparison.
 fn of_recordings(x: Vec<f64>, y: Vec<f64>) -> Pair {
     let fewest = x.len().min(y.len());
     if fewest >= recordings::RANKED_FROM {

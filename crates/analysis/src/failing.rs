@@ -35,8 +35,9 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
     }
 }
 
-/// Returns the first slice (counted from 1) from which a subject answered no more requests; `None`
-/// if it answered in the last slice, or if there are too few failed requests to tell.
+/// Returns the number (counted from 1) of the first slice from which on a subject answered no more
+/// requests; `None` if it answered in the last slice, or if there are too few failed requests to
+/// tell.
 pub fn stopped(own: &Answers) -> Option<usize> {
     let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
     let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
@@ -101,11 +102,11 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
     is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
 }
 
-/// Minimum number of blocks of an absence for which there is no other evidence; a shorter one
+/// Minimum length in blocks of an absence for which there is no other evidence. A shorter one
 /// counts as a pause.
 const FEWEST_GONE: u64 = 2;
 
-/// Returns true if a slice has a larger share of failed requests than the other one.
+/// Returns true if a slice has a larger share of failed requests than the other side's slice.
 fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
     let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
     share(own) > share(other)
@@ -129,19 +130,19 @@ fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
         && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
 }
 
-/// Number of slices preceded by silence of the subject.
+/// Returns the number of slices before which the server was silent.
 fn silent(own: &Answers) -> usize {
     let is_silent = |slice: &&SliceOf| slice.silent_seconds >= policy::ABSENT_SECONDS;
     own.by_slice.iter().filter(is_silent).count()
 }
 
-/// Share of the requests that failed, or share of slices preceded by silence of the server,
-/// whichever is larger: silence hides requests that would have failed.
+/// Returns the share of requests that failed, or the share of slices before which the server was
+/// silent, whichever is larger: silence hides requests that would have failed.
 fn lacking(own: &Answers) -> f64 {
     share(own).max(silent(own) as f64 / own.by_slice.len().max(1) as f64)
 }
 
-/// Share of the requests that failed.
+/// Returns the share of requests that failed.
 fn share(own: &Answers) -> f64 {
     own.count("failed") as f64 / requests(own).max(1) as f64
 }
@@ -164,8 +165,9 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// Number of common blocks in which `holds` is true of the first subject's slice compared with the
-/// second's, and number of those in which it is true the other way round.
+/// Returns the number of common blocks in which `holds` is true of the first subject's slice
+/// compared with the second's, and the number in which it is true of the second's compared with the
+/// first's.
 fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {

@@ -2,8 +2,8 @@
 //! and which facts the affected targets share.
 //!
 //! A version is judged by its results on each target. Only builds that passed or failed count, not
-//! those spoilt by the machine. For speed, each target contributes the ratio to the base with its
-//! interval; both sides are measured on that target in one lease. All benchmarks on all targets
+//! those spoiled by the machine. For speed, each target contributes the ratio to the base with its
+//! interval. Both sides are measured on that target in one lease. All benchmarks on all targets
 //! share the allowed error (Holm), since any alarm among them is an alarm for the version. Each
 //! benchmark is pooled over the targets ([`assay_stats::meta_analysis`]), including the variation
 //! between targets.
@@ -63,18 +63,18 @@ pub struct Measured {
     pub base: Option<usize>,
     /// Index of the target in [`Project::targets`].
     pub target: usize,
-    /// The benchmark.
+    /// Name of the benchmark.
     pub benchmark: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
     /// The direction in which the metric improves.
     pub better: Better,
-    /// The run's own verdict. If it is inconclusive although the interval excludes 1, the run
-    /// withheld its result, and the target has no result either.
+    /// The verdict of the run itself. If it is inconclusive although the interval excludes 1, the
+    /// run withheld its result, and the target has no result either.
     pub verdict: Verdict,
     /// The version's value divided by the base's.
     pub ratio: f64,
-    /// 95 % interval of the ratio.
+    /// The 95 % interval of the ratio.
     pub interval: Interval,
     /// Number of observations per side.
     pub n: u64,
@@ -83,7 +83,7 @@ pub struct Measured {
 /// The results of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
-    /// The targets.
+    /// The targets on which the project is tested.
     pub targets: Vec<Target>,
     /// Names of the versions, oldest first.
     pub versions: Vec<String>,
@@ -93,10 +93,10 @@ pub struct Project {
     pub measured: Vec<Measured>,
 }
 
-/// Criteria for a difference.
+/// Criteria for a difference in speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Confidence of a version's verdict.
+    /// Confidence of the verdict on a version.
     pub confidence: f64,
     /// The smallest relative difference that matters.
     pub threshold: f64,
@@ -108,16 +108,16 @@ impl Default for Options {
     }
 }
 
-/// A result shared by several targets since the same version.
+/// A result that several targets share, in the same range of versions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Affected {
     /// The targets, as ascending indices into [`Project::targets`].
     pub targets: Vec<usize>,
-    /// Number of targets with a result.
+    /// Number of targets with a result, affected or not.
     pub of: usize,
     /// The common facts of the affected targets.
     pub place: AffectedTargets,
-    /// The range of versions in which they became affected.
+    /// The range of versions in which the targets became affected.
     pub since: Since,
 }
 
@@ -140,7 +140,8 @@ impl Judged {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }
 
-    /// Targets on which some benchmark is inconclusive, so that more runs would help; ascending.
+    /// Returns the targets, in ascending order, on which some benchmark is inconclusive, so that
+    /// more runs would help.
     pub fn undecided(&self) -> Vec<usize> {
         let on = self.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
         let undecided = on.filter(|on| on.decision.verdict == Verdict::Inconclusive);
@@ -165,7 +166,7 @@ pub fn judge(project: &Project, versions: &[usize], options: &Options) -> Vec<Ju
     versions.iter().map(judged).collect()
 }
 
-/// The newest version with any results.
+/// Returns the newest version with any results.
 pub fn newest(project: &Project) -> Option<usize> {
     let built = project.cells.iter().map(|cell| cell.version);
     built.chain(project.measured.iter().map(|measured| measured.version)).max()

@@ -1,12 +1,12 @@
 //! The data of a report's plots: all curves, thinned to the resolution of a page.
 //!
-//! Like the whole analysis, this module is pure; it draws nothing. The size of the result is
+//! Like the whole analysis, this module is pure and draws nothing. The size of the result is
 //! bounded for any number of observations: a series keeps its extremes and medians in at most 800
-//! pieces, an empirical distribution at most 1,000 points, a density 400. Values that were thinned,
-//! cut off or omitted are counted, so that the caption can give their number.
+//! pieces, an empirical distribution has at most 1,000 points, and a density has 400. Values that
+//! were thinned, cut off or omitted are counted, so that the caption can give their number.
 //!
 //! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard
-//! deviations follow Efron (1979); power is that of a t test; pairwise differences use at most 600
+//! deviations follow Efron (1979). Power is that of a t test. Pairwise differences use at most 600
 //! quantiles of each side.
 
 mod differences;
@@ -38,29 +38,29 @@ pub const MOST_SUBJECTS: usize = 8;
 /// The data of every plot of the primary metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// The metric.
+    /// The primary metric.
     pub metric: Metric,
     /// The part of the value axis shown in plots of distributions.
     pub view: View,
-    /// The smallest and the largest of all values.
+    /// The smallest and the largest value of the plotted subjects.
     pub range: (f64, f64),
     /// Confidence of the intervals.
     pub confidence: f64,
     /// The first [`MOST_SUBJECTS`] subjects that have values.
     pub subjects: Vec<SubjectFigures>,
-    /// Number of further subjects with values.
+    /// Number of subjects with values that are not plotted.
     pub left_out: usize,
-    /// The plots of every comparison between two of these subjects.
+    /// The plots of every comparison between two of the plotted subjects.
     pub between: Vec<Between>,
     /// True if every subject was measured once in every block.
     pub in_blocks: bool,
     /// True if the resampled standard deviations are those of differences from the reference.
     pub deviations_of_differences: bool,
-    /// Plots specific to load tests.
+    /// Plots specific to load tests; `None` for other measurements.
     pub load: Option<LoadFigures>,
 }
 
-/// The plots of one subject.
+/// The data of the plots of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectFigures {
     /// Index of the subject in the analysis.
@@ -75,8 +75,9 @@ pub struct SubjectFigures {
     pub shape: Shape,
     /// Autocorrelation; `None` for fewer than ten values, or if all are equal.
     pub correlogram: Option<Correlogram>,
-    /// Uncertainty of the standard deviation (in a protocol of blocks, that of the differences);
-    /// `None` for fewer than five values or more than half a million, or if all are equal.
+    /// Uncertainty of the standard deviation of the values, or, in a protocol of blocks, of the
+    /// differences. `None` for fewer than five values or more than half a million, if all are
+    /// equal, or if nothing was resampled.
     pub deviation: Option<Resampled>,
 }
 
@@ -85,8 +86,8 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
     with_protocol(samples, analysis, &[])
 }
 
-/// Like [`figures`], but uses the resamples and the plan of a protocol, instead of a second
-/// bootstrap and plan with different numbers.
+/// Like [`figures`], but uses the resamples and the power analysis of a protocol, since a second
+/// bootstrap would give different numbers.
 pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
@@ -108,7 +109,7 @@ pub fn of_comparisons(
     comparisons.iter().map(one).collect()
 }
 
-/// The plots of some subjects; nothing is resampled if `chains` is `None`.
+/// Computes the plots of the subjects `shown`. Nothing is resampled if `chains` is `None`.
 fn drawn(
     evidence: &Evidence<'_>,
     analysis: &Analysis,
@@ -177,7 +178,7 @@ fn drawn(
     }
 }
 
-/// The resamples of a subject made by the protocols.
+/// Returns the resamples that the protocols made for a subject.
 fn of_plan(chains: &[Protocol], subject: usize) -> Option<Resampled> {
     let found = chains.iter().filter_map(|chain| Some((chain.power.found.as_ref()?, chain)));
     let mut spreads =

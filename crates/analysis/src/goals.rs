@@ -1,5 +1,5 @@
-//! Determines whether a goal of a search for the highest rate can be met at any rate: a goal missed
-//! by sequential requests can't.
+//! Determines whether a goal of a search for the highest rate can be met at any rate. A goal that
+//! even sequential requests miss can't.
 
 use crate::policy;
 use assay_stats::binomial;

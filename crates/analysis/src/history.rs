@@ -2,9 +2,9 @@
 //! store.
 //!
 //! A run is the outermost level: however many values it contains, it has one [`RunSummary`] per
-//! benchmark and metric, and the variation between runs is estimated from runs. So trend and gate
-//! need no samples, and a store of a million results needs only a few numbers for each. This module
-//! is independent of the storage of runs and the look-up of revisions.
+//! benchmark and metric, and the variation between runs is estimated from runs. Trend and gate
+//! therefore need no samples, and a store of a million results needs only a few numbers for each.
+//! This module is independent of how runs are stored and revisions are looked up.
 
 mod blessing;
 pub mod creep;
@@ -30,27 +30,28 @@ use crate::checks::{MACHINE_FACTS, RUNNER};
 use assay_data::{Environment, Metric, ParameterValue};
 use assay_stats::Interval;
 
-/// A revision and its place in the history of its repository.
+/// A revision and its position in the history of its repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
     /// Full hash of the commit, or the user's name for the revision.
     pub commit: String,
-    /// The parent commit.
+    /// Hash of the parent commit, if known.
     pub parent: Option<String>,
-    /// Number of commits leading to this one by first parents; `None` if no repository provides it.
+    /// Number of commits that lead to this one along first parents; `None` if no repository
+    /// provides it.
     pub ordinal: Option<u64>,
-    /// Time of the commit in seconds since 1970.
+    /// Time of the commit in seconds since 1970, if known.
     pub time: Option<i64>,
 }
 
 impl Revision {
-    /// The display name; for a commit its first ten digits.
+    /// Returns the display name: for a commit, its first ten digits.
     pub fn short(&self) -> &str {
         short(&self.commit)
     }
 }
 
-/// The first ten digits of a commit; any other name unchanged.
+/// Returns the first ten digits of a commit, or any other name unchanged.
 pub fn short(commit: &str) -> &str {
     let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit { &commit[..10] } else { commit }
@@ -61,7 +62,7 @@ pub fn short(commit: &str) -> &str {
 pub struct Benchmark {
     /// The row's name, or the side's if the row has none (for commands).
     pub name: String,
-    /// Values of the parameters.
+    /// Names and values of the parameters.
     pub parameters: Vec<(String, ParameterValue)>,
     /// Index of the side if a run measured several sides of one revision; 0 for the reference or a
     /// single side.
@@ -69,8 +70,8 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// The name, with those parameter values that it does not contain, and the side's index unless
-    /// it is the reference.
+    /// Returns the name, with those parameter values that it does not contain, and the side's index
+    /// unless it is the reference.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (name, value) in &self.parameters {
@@ -112,7 +113,7 @@ pub struct RunSummary {
     pub units: u64,
     /// The median of the units' medians, or the recorded mean if there is only a summary.
     pub centre: f64,
-    /// Interval of the center within the run (95 %), if there are enough units.
+    /// The 95 % interval of the center within the run, if there are enough units.
     pub interval: Option<Interval>,
 }
 
@@ -123,7 +124,7 @@ pub struct Point {
     pub recording: String,
     /// Start of the run in milliseconds since 1970.
     pub started: i64,
-    /// The measured revision.
+    /// The measured revision, if known.
     pub revision: Option<Revision>,
     /// Summary of the benchmark in this run.
     pub result: RunSummary,
@@ -142,7 +143,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// Facts that identify a machine: times are not compared if one of them differs.
+/// Returns the facts that identify a machine. Times are not compared if any of these facts differs.
 pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let told = |fact: &'static str| {
         let value = environment.facts.get(fact)?;
@@ -166,13 +167,13 @@ const STATE_FACTS: [&str; 8] = [
     "thermal_throttle_count",
 ];
 
-/// The numeric facts about the state of a machine, in base units.
+/// Returns the numeric facts about the state of a machine, in base units.
 pub fn machine_state(environment: &Environment) -> Vec<(&'static str, f64)> {
     let known = |fact: &'static str| Some((fact, environment.number(fact)?));
     STATE_FACTS.into_iter().filter_map(known).filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// Sorts runs by measured revision: by the place of the revision in the history if all have one,
+/// Sorts runs by measured revision: by the position of the revision in the history if all have one,
 /// since committers' clocks can go back; otherwise by the time of the commit, or of the run. Runs
 /// of one revision are sorted by time. O(n log n).
 pub fn in_order(points: &mut [Point]) {

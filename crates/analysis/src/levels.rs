@@ -3,8 +3,8 @@
 //!
 //! The mathematics is in [`assay_stats::levels`]; this module assigns values to units. Levels are
 //! recorded by other tools (build > process > iteration), or result from programs that report
-//! several values in one run, which are then the iterations of that run. Unlike blocks, levels are
-//! not for comparison.
+//! several values in one run, which are then the iterations of that run. Unlike blocks, levels do
+//! not serve to compare subjects.
 
 use crate::policy;
 use assay_data::code;
@@ -13,7 +13,7 @@ use assay_stats::descriptive;
 use assay_stats::levels::Levels;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Usual names of the innermost levels, outermost first.
+/// Usual names of the innermost levels, starting with the outermost.
 const NAMES: [&str; 4] = ["machine", "build", "process", "iteration"];
 
 /// Name of the level of builds.
@@ -27,26 +27,29 @@ pub(crate) const RECORDING: &str = "recording";
 pub struct Nested {
     /// The mean with its interval, and the variance of each level.
     pub levels: Levels,
-    /// A name for each level: the last is `iteration`, the ones above it `process`, `build`,
-    /// `machine`, and then `level 1`...
+    /// Names of the levels, outermost first. The innermost levels are usually `machine`, `build`,
+    /// `process` and `iteration`; the ones above them are `level 1`, `level 2` and so on. The
+    /// outermost level is `recording` if recordings are pooled, and `build` if the side has several
+    /// builds.
     pub names: Vec<String>,
-    /// True if the values are those of the series itself, false if they are values within its runs.
+    /// True if the values are those of the series itself, false if a program reported them within
+    /// its runs.
     pub of_series: bool,
     /// The standard error that the mean would have if all values were independent.
     pub error_if_independent: f64,
 }
 
 impl Nested {
-    /// Factor by which the standard error of the mean is too small if the levels are ignored;
-    /// `None` if nothing varies.
+    /// Returns the factor by which the standard error of the mean is too small if the levels are
+    /// ignored; `None` if nothing varies.
     pub fn too_narrow(&self) -> Option<f64> {
         let factor = self.levels.squared_error.sqrt() / self.error_if_independent;
         factor.is_finite().then_some(factor)
     }
 
-    /// For each level, the maximum share by which more repetitions can narrow the interval of the
-    /// mean, given the existing units of the level above. 1 for the outermost level, where there is
-    /// no limit.
+    /// Returns, for each level, the maximum share by which more repetitions can narrow the interval
+    /// of the mean, given the existing units of the level above. The share is 1 for the outermost
+    /// level, where there is no limit.
     pub fn most_gained(&self) -> Vec<f64> {
         let mut above = 0.0;
         let gained = self.levels.levels.iter().map(|level| {
@@ -57,16 +60,18 @@ impl Nested {
         gained.collect()
     }
 
-    /// The optimal number of repetitions of each level except the outermost, within one unit of the
-    /// level above, if a unit of each level, excluding its content, costs `ratio` > 0 times as much
-    /// as a unit of the level below. At least 1; `None` if the level above adds no variance.
+    /// Returns the optimal number of repetitions of each level except the outermost, within one
+    /// unit of the level above. A unit of each level, excluding its content, is assumed to cost
+    /// `ratio` > 0 times as much as a unit of the level below. The number is at least 1; `None` if
+    /// the level above adds no variance.
     pub fn best_repetitions(&self, ratio: f64) -> Vec<Option<f64>> {
         let depth = self.levels.levels.len() as i32;
         let costs: Vec<f64> = (0..depth).rev().map(|inner| ratio.powi(inner)).collect();
         self.levels.best_repetitions(&costs)
     }
 
-    /// The finding that ignoring the levels greatly overstates the precision of the mean.
+    /// Returns the finding that ignoring the levels greatly overstates the precision of the mean,
+    /// if it does.
     pub(crate) fn ignored(&self, name: &str) -> Option<Finding> {
         let factor =
             self.too_narrow().filter(|f| self.of_series && *f >= policy::LEVELS_TOO_NARROW)?;
@@ -95,7 +100,7 @@ impl Nested {
     }
 }
 
-/// Usual name of the outermost of `depth` levels.
+/// Returns the usual name of the outermost of `depth` levels.
 pub(crate) fn outermost_name(depth: usize) -> String {
     match NAMES.len().checked_sub(depth).and_then(|place| NAMES.get(place)) {
         Some(name) if depth > 1 => (*name).to_owned(),
@@ -110,8 +115,8 @@ pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
     of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())
 }
 
-/// The values of a subject for planning: those of its series or, if there are several recordings,
-/// their means.
+/// Returns the values of a subject that are used for planning: those of its series or, if its side
+/// pools several recordings, the mean of each recording.
 pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usize) -> Vec<f64> {
     let series = samples.series(subject, metric);
     if !is_of_recordings(samples, subject) {
@@ -126,7 +131,7 @@ pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usiz
     of_recording.values().map(|values| descriptive::mean(values)).collect()
 }
 
-/// The plural of a level's name.
+/// Returns the plural of a level's name.
 pub fn plural(name: &str) -> String {
     match name.strip_prefix("level ") {
         Some(number) => format!("units of level {number}"),
@@ -135,8 +140,9 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The levels of a subject's metric, as recorded, or those of values that a program reported within
-/// its runs. `None` if there are neither, or fewer than two levels or outermost units. O(n log n).
+/// Returns the levels of a subject's metric, either recorded or formed by the values that a program
+/// reported within its runs. `None` if there are neither, or if there are fewer than two levels or
+/// outermost units. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let recorded = recorded(samples, subject, metric);
     let of_series = recorded.is_some();
@@ -144,7 +150,7 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let error_if_independent =
         descriptive::standard_deviation(&values) / (values.len() as f64).sqrt();
     let depth = levels.levels.len();
-    // A single level is just a series.
+    // A single level is a plain series.
     if depth < 2 {
         return None;
     }
@@ -179,7 +185,8 @@ fn recorded(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels,
     Some((levels, series.values))
 }
 
-/// The values that a program reported within its runs, each of which is a process.
+/// Returns the values that a program reported within its runs, with their levels; each run is a
+/// process.
 fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels, Vec<f64>)> {
     let name = &samples.metrics.get(metric)?.name;
     let of_it = || samples.inner.iter().filter(|i| i.subject == subject && i.metric == *name);

@@ -1,4 +1,5 @@
-//! Findings about the measuring machine: disturbing facts, each with a command that fixes it.
+//! Findings about the measuring machine: facts that disturb measurements, with advice on what to do
+//! about them.
 //!
 //! These are pure functions of recorded facts, so a file gives the same findings on every machine.
 //! Missing facts produce no finding.
@@ -7,14 +8,14 @@ use crate::policy;
 use assay_data::code;
 use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
 
-/// Findings about the machine, from the facts recorded at the start of the run.
+/// Returns the findings about the machine that follow from the recorded facts.
 pub fn findings(environment: &Environment) -> Vec<Finding> {
     let checks =
         [load, cpu_share, governor, turbo, clock_source, quota, steal, battery, layout, runner];
     checks.iter().filter_map(|check| check(environment)).collect()
 }
 
-/// The finding about the limits of the portable runner; `None` for any other runner.
+/// Returns the finding about the limits of the portable runner; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
         Finding::new(code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events or allocations, and applies no settings to programs or the machine. Starting a program takes \
@@ -134,10 +135,10 @@ fn layout(e: &Environment) -> Option<Finding> {
     })
 }
 
-/// The finding about a threshold below the smallest difference of wall or CPU time that this
-/// machine detected within a minute at its last calibration, from the facts `calibrated_wall_60s`
-/// and `calibrated_cpu_60s` (fractions), if present. Absolute thresholds are not judged, since the
-/// calibration used another program.
+/// Returns a finding if the threshold is below the smallest difference in wall or CPU time that
+/// this machine detected within a minute at its last calibration. That difference is the fact
+/// `calibrated_wall_60s` or `calibrated_cpu_60s` (a fraction), if present. Absolute thresholds are
+/// not judged, since the calibration used another program.
 pub fn detectable(
     metric: &Metric,
     threshold: &Threshold,

@@ -1,7 +1,7 @@
 //! Synthetic data for experiments, whose true parameters are known by construction.
 //!
-//! They show how a test or an interval behaves. A [`Recipe`] contains the [`Distribution`] of each
-//! subject and the effects to add: outliers, memory, drift, a periodic tick, a coarse clock.
+//! Such data show how a test or an interval behaves. A [`Recipe`] contains the [`Distribution`] of
+//! each subject and the effects to add: outliers, memory, drift, a periodic tick, a coarse clock.
 //! [`Simulation`] generates the numbers one by one. All randomness comes from the recipe's seed, so
 //! the same recipe gives the same numbers.
 //!
@@ -29,10 +29,10 @@ pub use distribution::{Distribution, DistributionError, MOST_PARTS, written};
 pub use draw::{DrawnValue, Simulation};
 pub use effects::{Change, EffectError, Numbers, Outliers, Tick};
 
-/// Description of synthetic data.
+/// Parameters of synthetic data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
-    /// The subjects by name, each with its distribution; at least one.
+    /// Name and distribution of each subject; at least one.
     pub subjects: Vec<(String, Distribution)>,
     /// Number of values per subject; with `blocks`, the number of blocks.
     pub count: u32,
@@ -47,7 +47,8 @@ pub struct Recipe {
     pub outliers: Option<Outliers>,
     /// Increase of the last value over the first; it grows linearly in between.
     pub drift: Option<Change>,
-    /// Increase of every n-th value.
+    /// Increase of every n-th value. With `blocks`, the values of all subjects are counted
+    /// together.
     pub tick: Option<Tick>,
     /// Resolution of the clock: values are rounded to multiples of this positive step.
     pub step: Option<f64>,
@@ -56,7 +57,7 @@ pub struct Recipe {
 /// Reasons why data can't be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MockError {
-    /// Subjects or values are missing.
+    /// There are no subjects or no values per subject.
     #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
     /// φ is not between −1 and 1 (with φ = 1, no value would ever change).
@@ -72,7 +73,7 @@ pub enum MockError {
     NotFinite {
         /// Name of the subject.
         subject: String,
-        /// Number of the value, counted from 1.
+        /// Number of the value among those of its subject, counted from 1.
         number: u64,
         /// Distribution of the subject.
         distribution: String,

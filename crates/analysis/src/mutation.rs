@@ -2,10 +2,10 @@
 //! project, each file, and each unit.
 //!
 //! Mutants that no test reaches count as missed, as do those that compile to the same program as a
-//! survivor. Those that could not be built, or are accepted by a comment, do not count. If only
-//! some mutants were tried, the extreme mutants of each function (whose fate is known) are counted,
-//! and the share among the others is estimated from a random sample, with the exact interval of
-//! Clopper and Pearson for the result of trying all.
+//! survivor. Mutants that could not be built or are accepted by a comment do not count. If only
+//! some mutants were tried, the extreme mutants of each function, whose fate is known, are counted.
+//! The share among the other mutants is estimated from a random sample, with the exact interval of
+//! Clopper and Pearson for the share that trying all of them would give.
 
 pub(crate) mod score;
 
@@ -19,9 +19,9 @@ use score::score;
 pub struct Scores {
     /// The score of the whole project.
     pub whole: Score,
-    /// The score of each file.
+    /// The score of each file, in the order of the mutation's files.
     pub files: Vec<Score>,
-    /// The score of each unit.
+    /// The score of each unit, in the order of the mutation's units.
     pub units: Vec<Score>,
     /// The coupling of code and tests, if requested.
     pub couplings: Option<Couplings>,

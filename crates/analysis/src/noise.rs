@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Metrics that may explain variance, in the order in which they are reported.
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
-/// Counts that mark a run as disturbed if unusually high. Minor faults are caused by the program
-/// itself.
+/// Counts that mark a run as disturbed if they are unusually high. Minor faults are not among them,
+/// since the program itself causes them.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
 
 /// Noise in one subject's runs of the primary metric.
@@ -44,16 +44,17 @@ pub struct NoiseOf {
     pub subject: usize,
     /// Number of runs with a value of the primary metric.
     pub runs: usize,
-    /// The metrics recorded for every one of these runs, in a fixed order. Empty if the primary
-    /// metric is not a time.
+    /// Possible causes, in a fixed order: the metrics recorded for every one of these runs. Empty
+    /// if the primary metric is not a time.
     pub causes: Vec<Cause>,
-    /// The share of the variance associated with all causes together, in 0..=1; `None` if it is not
-    /// beyond chance.
+    /// The share of the variance associated with all causes together, in 0..=1; `None` if it could
+    /// be due to chance.
     pub together: Option<f64>,
-    /// The disturbed runs: ascending indices of their observations. They are marked, never removed.
+    /// Indices of the disturbed runs' observations, ascending. These runs are marked, never
+    /// removed.
     pub disturbed: Vec<usize>,
-    /// The difference from this subject's reference with disturbed blocks down-weighted; `None` if
-    /// there are no such blocks, for a reference, and for samples without blocks.
+    /// The difference from this subject's reference, with disturbed blocks down-weighted; `None` if
+    /// no block is disturbed, for a reference, and for samples without blocks.
     pub weighed: Option<Weighed>,
 }
 
@@ -63,20 +64,20 @@ pub struct Cause {
     /// Name of the cause's metric.
     pub metric: &'static str,
     /// Spearman's correlation with the primary metric after removing slow drift from both; `None`
-    /// if the cause never varied or there are too few runs.
+    /// if either is then constant or if there are too few runs.
     pub correlation: Option<f64>,
-    /// The share of the variance, in ranks, associated with this cause alone, in 0..=1; `None` if
-    /// it is not beyond chance.
+    /// The share of the variance of the ranks associated with this cause alone, in 0..=1; `None` if
+    /// it could be due to chance.
     pub share: Option<f64>,
 }
 
 /// A difference in which disturbed blocks count less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
-    /// The scale of the decision: the estimate is a ratio (second / first) or a shift (second −
+    /// The scale of the decision. The estimate is a ratio (second / first) or a shift (second −
     /// first, in base units).
     pub scale: Scale,
-    /// The estimate, comparable with the comparison's own.
+    /// The weighted estimate, to be compared with the estimate of the comparison.
     pub estimate: f64,
     /// Number of down-weighted blocks.
     pub blocks: usize,
@@ -91,8 +92,8 @@ impl NoiseOf {
     }
 }
 
-/// The noise of every subject, in order. O(subjects · n log n), plus 100 · n for a comparison with
-/// disturbed blocks.
+/// Returns the noise of every subject, in order. O(subjects · n log n), plus 100 · n for a
+/// comparison with disturbed blocks.
 pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<NoiseOf> {
     let index = samples.by_subject();
     let of_subject: HashMap<usize, &Comparison> =
@@ -124,7 +125,7 @@ pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<
         .collect()
 }
 
-/// The finding about subjects with many disturbed runs.
+/// Returns a finding for each subject with many disturbed runs.
 pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
     let many = noise.iter().filter(|of| of.is_disturbed());
     many.filter_map(|of| Some((of, names.get(of.subject)?)))
@@ -143,8 +144,8 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// How far each disturbed run of a subject exceeds the subject's usual counts; see [`weight`] for
-/// the unit.
+/// Returns by how much each disturbed run of a subject exceeds the subject's usual counts, in the
+/// unit described at [`weight`].
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     let mut mark = |observation: usize, excess: f64| {
@@ -160,7 +161,7 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
         let at = |p| descriptive::quantile_sorted(&sorted, p);
         let (upper, range) = (at(0.75), at(0.75) - at(0.25));
         for (&count, &observation) in counts.values.iter().zip(&counts.observations) {
-            // If nearly all runs have equal counts, even one more is unusual.
+            // If nearly all runs have equal counts, even one more would be unusual.
             if count > upper + policy::DISTURBED_FENCE * range && count >= upper + 1.0 {
                 mark(observation, (count - upper) / range.max(1.0));
             }
@@ -179,8 +180,8 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
     found
 }
 
-/// For each observation in both series: its index in `first`, its number, and its value in
-/// `second`. Both series ascend by observation.
+/// Returns, for each observation in both series, its index in `first`, its number, and its value in
+/// `second`. Both series must be sorted by observation.
 fn joined<'a>(
     first: &'a assay_data::Series,
     second: &'a assay_data::Series,
@@ -264,12 +265,13 @@ fn weighed(
     Some(Weighed { scale: c.decision.scale, estimate, blocks: light })
 }
 
-/// The weight, in 0..=1, of a block whose worse run has this excess over the usual count, in
-/// interquartile ranges (of at least 1), or in percent of stolen time.
+/// Returns the weight, in 0..=1, of a block whose worse run exceeds the usual count by `excess`.
+/// The unit is the interquartile range (at least 1) or, for stolen time, 1 % of the run.
 ///
-/// One unusual switch halves a block's weight, ten leave about a tenth, and no block is discarded: a
-/// rule that removes runs would have to be right about each of them, whereas this one must be right
-/// only overall. The weighted estimate has no interval, since these counts depend on the runs.
+/// One unusual switch halves a block's weight, ten leave about a tenth, and no block is discarded:
+/// a rule that removes runs would have to be right about each of them, whereas this one must be
+/// right only overall. The weighted estimate has no interval, since these counts depend on the
+/// runs.
 fn weight(excess: f64) -> f64 {
     1.0 / (1.0 + excess.max(0.0))
 }

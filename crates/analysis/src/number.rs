@@ -12,30 +12,31 @@ pub use column::{Column, ends};
 
 /// Maximum number of decimals.
 const MOST_DECIMALS: usize = 9;
-/// Maximum number of decimals of a small number in a column of large ones.
+/// Maximum number of decimals of a small number in a column of large ones; smaller numbers get an
+/// exponent.
 const LONGEST_SMALL: usize = 6;
-/// Values that differ by a larger factor are not shown in one scale.
+/// Factor from which values differ too much to be shown in one scale.
 pub const DECADES: f64 = 1e4;
 /// Ratios below this are shown with an exponent.
 const SMALLEST_RATIO: f64 = 1e-4;
-/// A p-value below this is shown as a logarithm.
+/// log₁₀ of the p-value below which a bound and the logarithm are shown.
 const SMALLEST_LOG10: f64 = -300.0;
 /// Numbers from this size are shown with an exponent.
 const HUGE: f64 = 1e10;
 /// Numbers below this are shown with an exponent if their digits would all be zeros.
 const TINY: f64 = 1e-12;
 
-/// A single value with its unit.
+/// Formats a single value with its unit.
 pub fn value(value: f64, unit: &Unit) -> String {
     Column::new(unit, &[value], &[]).with_unit(value)
 }
 
-/// A single value rounded to two digits, for cases in which only its size matters.
+/// Formats a single value rounded to two digits, for cases in which only its size matters.
 pub fn rough(value: f64, unit: &Unit) -> String {
     Column::significant(unit, &[value], 2).with_unit(value)
 }
 
-/// A count with thousands separators: `9`, `35,000`.
+/// Formats a count with thousands separators: `9`, `35,000`.
 pub fn count(n: f64) -> String {
     let digits = fixed(n.round(), 0);
     let (sign, size) = digits.strip_prefix('-').map_or(("", digits.as_str()), |size| ("-", size));
@@ -51,23 +52,24 @@ pub fn count(n: f64) -> String {
     format!("{sign}{}", grouped.join(","))
 }
 
-/// An integer with thousands separators: `35,000`.
+/// Formats an integer with thousands separators: `35,000`.
 pub fn grouped(whole: u64) -> String {
     count(whole as f64)
 }
 
-/// A count of things: `1 block`, `9 blocks`, `35,000 blocks`.
+/// Formats a number of things: `1 block`, `9 blocks`, `35,000 blocks`.
 pub fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n as u64)) }
 }
 
-/// A share of a whole: `97 %`; `100 %` only for the whole.
+/// Formats a share of a whole: `97 %`. Only the whole is `100 %`.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);
     if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
 }
 
-/// A p-value from its logarithm, for a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` if undefined.
+/// Formats a p-value, given by its logarithm, for a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` if
+/// undefined.
 pub fn p_alone(log10_p: f64) -> String {
     let p = 10f64.powf(log10_p);
     match log10_p {
@@ -77,8 +79,8 @@ pub fn p_alone(log10_p: f64) -> String {
     }
 }
 
-/// A p-value from its logarithm, for a sentence: `p = 0.0312`, `p = 2.1e-16`,
-/// `p < 1e-300 (log10 p = -11110.2)`, `p not defined`.
+/// Formats a p-value, given by its logarithm, for a sentence: `p = 0.0312`, `p = 2.1e-16`, `p <
+/// 1e-300 (log10 p = -11110.2)`, `p not defined`.
 pub fn p_value(log10_p: f64) -> String {
     let alone = p_alone(log10_p);
     match log10_p {
@@ -91,18 +93,18 @@ pub fn p_value(log10_p: f64) -> String {
     }
 }
 
-/// A user-chosen amount, without trailing zeros: `6.667 µs`, `5 ms`.
+/// Formats a user-chosen amount, without trailing zeros: `6.667 µs`, `5 ms`.
 pub fn chosen(amount: f64, unit: &Unit) -> String {
     let column = Column::new(unit, &[amount], &[]).with_decimals(6);
     trimmed(&column.number(amount)) + &column.suffix()
 }
 
-/// A user-chosen fraction in percent, without trailing zeros: `1 %`, `99.9 %`.
+/// Formats a user-chosen fraction in percent, without trailing zeros: `1 %`, `99.9 %`.
 pub fn chosen_percent(fraction: f64) -> String {
     format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
 }
 
-/// A user-chosen threshold: `1 %`, `5 ms`.
+/// Formats a user-chosen threshold: `1 %`, `5 ms`.
 pub fn threshold(threshold: &Threshold) -> String {
     match threshold {
         Threshold::Relative(share) => chosen_percent(*share),
@@ -110,22 +112,22 @@ pub fn threshold(threshold: &Threshold) -> String {
     }
 }
 
-/// The absolute value of a fraction in percent with two significant digits, or one if it is tiny:
-/// `2.6 %`, `0.004 %`; `0 %` only for zero.
+/// Formats the absolute value of a fraction in percent, with two significant digits or, if it is
+/// tiny, with one: `2.6 %`, `0.004 %`. Only zero is `0 %`.
 pub fn percent(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     let digits = if number < 0.01 { 1 } else { 2 };
     format!("{} %", visible(number, decimals_for(number, digits)))
 }
 
-/// The absolute value of a fraction in percent with three significant digits, without trailing
-/// zeros: `12.5 %`, `25 %`.
+/// Formats the absolute value of a fraction in percent with three significant digits, without
+/// trailing zeros: `12.5 %`, `25 %`.
 pub fn percent_fine(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     format!("{} %", trimmed(&visible(number, decimals_for(number, 3))))
 }
 
-/// Related numbers in a common format: two significant digits of the largest, with more decimals if
+/// Formats related numbers alike: with two significant digits of the largest, and more decimals if
 /// different numbers would look equal or one would look like zero.
 pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     let sizes = || numbers.iter().copied().filter(|n| n.is_finite());
@@ -138,8 +140,8 @@ pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     numbers.iter().map(|&n| visible(n, decimals)).collect()
 }
 
-/// A number to be followed by the ends of its interval: two significant digits, or as many decimals
-/// as the ends have.
+/// Formats a number that is followed by the ends of its interval, with two significant digits, or
+/// as many decimals as the ends have.
 pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
     let own = side_by_side(&[estimate]).remove(0);
@@ -150,13 +152,13 @@ pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
     }
 }
 
-/// A multiple with two significant digits: `4.0 ×`.
+/// Formats a multiple with two significant digits: `4.0 ×`.
 pub fn multiple(ratio: f64) -> String {
     format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
 }
 
-/// A ratio with its interval: `0.974 [0.969 … 0.980]`, with three digits, or more if the interval
-/// is narrow; in exponent notation if it is too small.
+/// Formats a ratio with its interval: `0.974 [0.969 … 0.980]`. It has three digits, or more if the
+/// interval is narrow, and an exponent if it is too small.
 pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     if estimate > 0.0 && estimate < SMALLEST_RATIO {
         return match ends {
@@ -171,8 +173,8 @@ pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     format!("{estimate} [{lower} … {upper}]")
 }
 
-/// A ratio as a change, with its interval: `+12.3 % [+11.0 … +13.6]`; from a factor of two, where
-/// percentages are hard to read, as a multiple: `2.04 × [1.98 … 2.10]`.
+/// Formats a ratio as a change, with its interval: `+12.3 % [+11.0 … +13.6]`. From a factor of two,
+/// where percentages are hard to read, it becomes a multiple: `2.04 × [1.98 … 2.10]`.
 pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     if !(ratio > 0.5 && ratio < 2.0) {
         let text = self::ratio(ratio, ends);
@@ -203,7 +205,7 @@ pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     }
 }
 
-/// A rounded duration: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
+/// Formats a rounded duration: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "forever".to_owned();
@@ -221,7 +223,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A running time in clock format: `0:38`, `12:05`, `1:20:00`.
+/// Formats a running time like a clock: `0:38`, `12:05`, `1:20:00`.
 pub fn clock(seconds: f64) -> String {
     let whole = if seconds.is_finite() { seconds.max(0.0) as u64 } else { 0 };
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -232,7 +234,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// Number of decimals that show this many significant digits.
+/// Returns the number of decimals that show this many significant digits of a value.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     decimals_within(value, digits, MOST_DECIMALS)
 }
@@ -250,8 +252,8 @@ fn decimals_within(value: f64, digits: i32, most: usize) -> usize {
     (decimals - i32::from(carried && decimals > 0)) as usize
 }
 
-/// A number with `decimals` decimals; with an exponent if it would be too long, and without a sign
-/// if it rounds to zero.
+/// Formats a number with `decimals` decimals, with an exponent if it would be too long, and without
+/// a sign if it rounds to zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return "?".to_owned();
@@ -274,8 +276,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Like [`fixed`], but a nonzero number never looks like zero: it gets more decimals, or is shown
-/// as tiny.
+/// Like [`fixed`], but a nonzero number never looks like zero: it gets more decimals or an
+/// exponent.
 fn visible(number: f64, decimals: usize) -> String {
     let text = fixed(number, decimals);
     if number == 0.0 {
@@ -288,7 +290,7 @@ fn visible(number: f64, decimals: usize) -> String {
     if is_zero(&finer) { format!("{number:.0e}") } else { finer }
 }
 
-/// A number with two significant digits, of any size.
+/// Formats a number of any size with two significant digits.
 fn two_digits(number: f64) -> String {
     let decimals = decimals_for(number, 2);
     if decimals > LONGEST_SMALL { format!("{number:.1e}") } else { fixed(number, decimals) }

@@ -1,10 +1,10 @@
 //! Forecasts: the number of further blocks that a verdict would likely take, and the difference
 //! that this experiment could detect.
 //!
-//! The half width of the interval shrinks with the square root of the number of blocks; the factors
-//! (from the normal approximation and checked by simulation) are in `docs/concepts/deciding.md`,
-//! section 8. The two forecasts of an [`Outlook`] are never merged into one number, since the true
-//! difference determines which one matters.
+//! The half width of the interval shrinks with the square root of the number of blocks.
+//! `docs/concepts/deciding.md`, section 8, gives the factors, which come from the normal
+//! approximation and were checked by simulation. The two forecasts of an [`Outlook`] are never
+//! merged into one number, since the true difference determines which one matters.
 
 use crate::verdict::Decision;
 use assay_data::{Plan, plan};
@@ -13,26 +13,27 @@ use assay_stats::{normal, power};
 /// Forecast for an unsettled comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// Further blocks to show that any difference is below the threshold, if there is no
-    /// difference.
+    /// Number of further blocks needed to show that any difference is below the threshold, if there
+    /// is no difference.
     pub to_rule_out: Option<u64>,
-    /// Further blocks to confirm the current difference in 80 % of runs, if it is the true one.
+    /// Number of further blocks needed to confirm the observed difference in 80 % of runs, if it is
+    /// the true one.
     pub to_confirm: Option<u64>,
-    /// The smallest threshold for which a whole run could rule out a difference, on the decision's
-    /// scale; set if `to_rule_out` is out of reach.
+    /// The smallest threshold for which a run of the maximum number of blocks could rule out a
+    /// difference, on the decision's scale. Set only if `to_rule_out` is out of reach.
     pub reachable_threshold: Option<f64>,
 }
 
-/// The smallest true difference that these blocks would find in 80 % of experiments, on the
-/// decision's scale.
+/// Returns the smallest true difference that these blocks would find in 80 % of experiments, on the
+/// decision's scale; `None` if the decision has no interval.
 pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
 /// Estimates the number of further blocks that would settle a decision; `None` if it has no
-/// interval or is settled. The two levels are that of the decision's interval and that of an
-/// interval that is valid at any moment, which a resumed run uses.
+/// interval or is settled. The two levels are those of the decision's interval and of the interval
+/// that a resumed run uses, which is valid at any time.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,
@@ -67,14 +68,14 @@ pub fn outlook(
     Some(Outlook { to_rule_out, to_confirm, reachable_threshold })
 }
 
-/// Total number of blocks after which a comparison would be settled if the difference stays as it
-/// is and its interval keeps shrinking with the square root of the blocks; `None` if there is no
-/// interval.
+/// Returns the total number of blocks after which a comparison would be settled if the difference
+/// stays as it is and its interval keeps shrinking with the square root of the blocks; `None` if
+/// there is no interval.
 pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     let (size, threshold) = (decision.estimate.abs(), decision.threshold);
-    // Settled: beyond the threshold, within it, or a direction with a size known to half a
-    // threshold.
+    // A comparison is settled if the difference is beyond the threshold, within it, or has a
+    // direction and a size known to half a threshold.
     let reach = if threshold.is_nan() {
         size
     } else {

@@ -1,6 +1,6 @@
 //! Many series at a glance: location, precision, spread, number of processes, and doubts.
 //!
-//! For files with more benchmarks than can be read page by page; [`crate::series_summary`] gives
+//! This is for files with too many benchmarks to read page by page; [`crate::series_summary`] gives
 //! the details of one. Series with only a summary are included.
 
 use crate::analysis::AnalysisError;
@@ -17,16 +17,16 @@ pub enum SeriesData {
     Values {
         /// Description of the values.
         description: Box<Description>,
-        /// Number and name of the values' outermost units, if there are several.
+        /// Number and name of the outermost units that contain the values, if there are several.
         units: Option<(usize, String)>,
         /// True if successive values are correlated beyond chance.
         dependent: bool,
     },
-    /// Only a summary.
+    /// The recorded summary of a series without values.
     Summary(Box<Summary>),
 }
 
-/// One series.
+/// One series of the overview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Name of the subject.
@@ -46,14 +46,16 @@ pub struct Overview {
     pub lines: Vec<Line>,
     /// Findings from reading the file.
     pub findings: Vec<Finding>,
-    /// The recorded machine.
+    /// Recorded facts about the machine.
     pub environment: Environment,
 }
 
-/// Summarizes one metric of every subject: the named one, the plan's, or the first. O(n log n).
+/// Summarizes one metric of every subject: `primary` if given, otherwise the plan's primary metric
+/// or, without one, the first. O(n log n).
 ///
 /// # Errors
-/// If there are neither values nor summaries, or no metric of this name.
+/// Returns an error if there are neither values nor summaries, or if there is no metric of this
+/// name.
 pub fn of_samples(
     samples: &Samples,
     primary: Option<&str>,

@@ -2,15 +2,15 @@
 //!
 //! The method inverts Wilcoxon's signed-rank distribution through Walsh averages (Hollander, Wolfe
 //! & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's
-//! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid for noise of any kind over
-//! time, because the order within each block was drawn at random. If the noise itself changes
+//! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid however the noise behaves
+//! over time, because the order within each block was drawn at random. If the noise itself changes
 //! during the run, blocks from quiet periods are given more weight ([`WeightedDifferences`]). If
 //! the difference drifts during the run, the interval also covers the t interval over eight
 //! consecutive groups. Callers choose the levels.
 //!
 //! Ratios and shifts are tested for dependence separately. If the machine's speed changes during
-//! the run, ratios stay constant while shifts follow it, so the deciding scale may have an interval
-//! while the other has none; a verdict always has an interval on its own scale.
+//! the run, ratios stay constant while shifts follow the speed, so the deciding scale may have an
+//! interval while the other has none. A verdict always has an interval on its own scale.
 
 mod builds;
 
@@ -27,7 +27,7 @@ use assay_stats::{
 
 /// Number of groups whose medians are used if the difference drifts.
 const GROUPS: usize = 8;
-/// Lower bound of the width of nearly every weighted interval, relative to the unweighted one.
+/// Lower bound for the width of nearly every weighted interval, relative to the unweighted one.
 const NARROWEST: f64 = 0.4;
 
 /// The values of two subjects, block by block, prepared for a look after every block.
@@ -47,28 +47,29 @@ pub struct Paired {
     builds: Vec<(u32, u32)>,
 }
 
-/// The levels of the intervals.
+/// Significance levels of the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// Two-sided level of the interval: 0.05 for 95 %, less with repeated looks or several
+    /// Two-sided level of the interval: 0.05 for 95 %, or less with repeated looks or several
     /// comparisons.
     pub interval: f64,
-    /// Level of intervals evaluated only once, at the end: those over groups and over builds.
+    /// Level of the intervals over groups and over builds, which are evaluated only once, at the
+    /// end.
     pub groups: f64,
 }
 
-/// The center of differences in their order of measurement.
+/// The center of a sequence of differences, with its interval and the serial dependence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Location {
-    /// The pseudo-median; NaN without differences.
+    /// The pseudo-median; NaN if there are no differences.
     pub estimate: f64,
     /// Interval of the pseudo-median; `None` if there are too few differences, if their dependence
     /// is too strong, or if the groups have no interval.
     pub interval: Option<Interval>,
     /// Serial dependence of the differences.
     pub order: Order,
-    /// Width relative to that of the unweighted interval, in 0..1, if differences from quiet
-    /// periods were given more weight; otherwise `None`.
+    /// Width relative to the unweighted interval, in 0..1, if differences from quiet periods were
+    /// given more weight; otherwise `None`.
     pub weighted: Option<f64>,
 }
 
@@ -78,17 +79,17 @@ pub struct PairedDecision {
     /// The verdict with its interval.
     pub decision: Decision,
     /// Serial dependence of the differences; `None` for exact counts. If dependence is noticed, the
-    /// interval also covers the group interval, and a run must not stop early; if it is too strong,
+    /// interval also covers the group interval, and a run must not stop early. If it is too strong,
     /// there is no interval.
     pub order: Option<Order>,
     /// The effects of builds, if there are several per side; the interval is then over builds.
     pub builds: Option<Crossed>,
-    /// See [`Location::weighted`].
+    /// Relative width of the weighted interval; see [`Location::weighted`].
     pub weighted: Option<f64>,
 }
 
 impl PairedDecision {
-    /// The dependence of the differences.
+    /// Returns the dependence of the differences.
     pub fn dependence(&self) -> Dependence {
         self.order.map_or(Dependence::Unseen, Order::dependence)
     }
@@ -114,8 +115,8 @@ impl Paired {
             && is_nearly_constant(&self.other)
     }
 
-    /// The range of possible differences of certain counts: from the smallest count of the second
-    /// side against the largest of the reference, to the reverse.
+    /// Returns the range of possible differences of certain counts: from the smallest count of the
+    /// other side against the largest of the reference, to the largest against the smallest.
     fn known(&self, scale: Scale) -> Interval {
         let range = |side: &[f64]| {
             let least = side.iter().copied().fold(f64::INFINITY, f64::min);
@@ -142,8 +143,8 @@ impl Paired {
         }
     }
 
-    /// The difference of certain counts on a scale, as a ratio or an amount, with its minimum and
-    /// maximum.
+    /// Returns the difference of certain counts on a scale, as the logarithm of a ratio or as an
+    /// amount, with its minimum and maximum.
     pub fn certain_effect(&self, scale: Scale) -> (f64, Interval) {
         let differences = match scale {
             Scale::Ratio => self.sorted_log_ratios.clone(),
@@ -152,42 +153,43 @@ impl Paired {
         (signed_rank::pseudo_median(&differences), self.known(scale))
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.reference.len()
     }
 
-    /// True before the first block.
+    /// Returns true if there are no blocks yet.
     pub fn is_empty(&self) -> bool {
         self.reference.is_empty()
     }
 
-    /// The reference's values, in block order.
+    /// Returns the reference's values, in block order.
     pub fn reference(&self) -> &[f64] {
         &self.reference
     }
 
-    /// The other subject's values, in block order.
+    /// Returns the other subject's values, in block order.
     pub fn other(&self) -> &[f64] {
         &self.other
     }
 
-    /// Number of blocks with a value that is zero or negative.
+    /// Returns the number of blocks with a value that is zero or negative.
     pub fn not_positive(&self) -> usize {
         self.not_positive
     }
 
-    /// Differences second − first, in block order.
+    /// Returns the differences second − first, in block order.
     pub fn shifts(&self) -> Vec<f64> {
         self.reference.iter().zip(&self.other).map(|(a, b)| b - a).collect()
     }
 
-    /// Natural logarithms of second / first in block order; `None` if a value is not positive.
+    /// Returns the natural logarithms of second / first, in block order; `None` if a value is not
+    /// positive.
     pub fn log_ratios(&self) -> Option<&[f64]> {
         (self.not_positive == 0).then_some(&self.log_ratios)
     }
 
-    /// The scale on which these blocks are judged.
+    /// Returns the scale on which these blocks are judged.
     pub fn scale(&self, threshold: &Threshold) -> Scale {
         match threshold {
             Threshold::Relative(_) if self.not_positive == 0 => Scale::Ratio,
@@ -195,8 +197,8 @@ impl Paired {
         }
     }
 
-    /// A cheap preliminary check of whether a run could stop; false only if the interval alone
-    /// rules it out. O(blocks · log).
+    /// Checks cheaply whether a run could stop. Returns false only if the interval alone rules it
+    /// out. O(blocks · log).
     pub fn may_be_settled(
         &self,
         threshold: &Threshold,
@@ -216,12 +218,12 @@ impl Paired {
             let rest = (1.0 - narrowest) * own.half_width();
             Interval { lower: own.lower + rest, upper: own.upper - rest }
         });
-        // Neither the clock's rounding nor, except rarely, weights make the interval narrower than
-        // this one, so the check errs towards true.
+        // The clock's rounding never makes the interval narrower than this one, and weights rarely
+        // do, so the check errs towards true.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
-    /// The decision on the blocks so far. O(n log n).
+    /// Decides on the blocks so far. O(n log n).
     pub fn decide(
         &self,
         threshold: &Threshold,
@@ -259,7 +261,7 @@ impl Paired {
         PairedDecision { decision, order: Some(order), builds, weighted }
     }
 
-    /// The steps of the values.
+    /// Returns the clock steps of the values; none if the values are whole.
     pub fn ticks(&self) -> Ticks {
         if self.is_whole {
             return Ticks::default();
@@ -267,7 +269,8 @@ impl Paired {
         Ticks::of_sorted(&descriptive::sorted(&self.reference), &descriptive::sorted(&self.other))
     }
 
-    /// The differences on a scale in block order, with ties of a coarse clock resolved.
+    /// Returns the differences on a scale, in block order, with ties due to a coarse clock
+    /// resolved.
     pub fn differences(&self, scale: Scale, ticks: Ticks) -> Vec<f64> {
         let spread = ticks.spread_pairs(&self.reference, &self.other);
         match (scale, spread) {
@@ -289,7 +292,7 @@ impl Paired {
     }
 }
 
-/// Maximum relative difference of exact counts considered equal.
+/// Maximum relative difference between exact counts that are considered equal.
 const NEARLY: f64 = 1e-3;
 
 /// Returns true if all values are equal to within a thousandth.
@@ -298,8 +301,8 @@ pub(crate) fn is_nearly_constant(values: &[f64]) -> bool {
     values.iter().all(|value| (value - first).abs() <= NEARLY / 2.0 * first.abs())
 }
 
-/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times
-/// the reference's median (NaN for an empty reference).
+/// Returns the threshold on a scale: ln(1 + t) for ratios; for shifts, the amount, or t times the
+/// absolute value of the reference's median (NaN if that is zero or there are no values).
 pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     match (scale, threshold) {
         (Scale::Ratio, Threshold::Relative(t)) => t.ln_1p(),
@@ -311,11 +314,12 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     }
 }
 
-/// The step of the clock (or counter) behind these values: the smallest gap between distinct
-/// values; for ratios, the logarithm of 1 plus its share of the median. If all values are equal,
-/// the step is one unit in the last decimal place of the value, as in `0.03`, or 0 for a whole
-/// number, which may be an exact count. If each side is constant, the gap between the two constants
-/// is the difference sought, so the step is one unit of their last decimal places. O(n log n).
+/// Returns the step of the clock (or counter) behind these values: the smallest gap between
+/// distinct values. For ratios, it is the logarithm of 1 plus the gap's share of the median. If all
+/// values are equal, the step is one unit in the last decimal place of the value, as in `0.03`, or
+/// 0 for a whole number, which may be an exact count. If each side is constant, the gap between the
+/// two constants is the difference sought, so the step is one unit of their last decimal places.
+/// O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
@@ -332,8 +336,8 @@ pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) 
     }
 }
 
-/// The interval of the pseudo-median of sorted differences at this level; `None` if there are too
-/// few.
+/// Returns the interval of the pseudo-median of sorted differences at this level; `None` if there
+/// are too few differences.
 pub fn interval_of(
     sorted: &[f64],
     level: f64,
@@ -343,11 +347,12 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// Locates differences in their order of measurement.
+/// Returns the location of differences, given in their order of measurement.
 ///
 /// The interval is that of [`interval_of`], or the weighted one if the noise changes during the run
-/// and the weights make it narrower. If dependence is noticed, nothing is weighted, and the interval
-/// also covers the t interval over the medians of eight consecutive groups. O(n log n).
+/// and the weights make the interval narrower. If dependence is noticed, nothing is weighted, and
+/// the interval also covers the t interval over the medians of eight consecutive groups. O(n log
+/// n).
 pub fn location(
     in_order: &[f64],
     level: Level,
@@ -372,8 +377,8 @@ pub fn location(
     }
 }
 
-/// The location with weighted differences; `None` if the noise is steady, or if the weights do not
-/// make the interval narrower.
+/// Returns the location with weighted differences; `None` if the noise is steady or if the weights
+/// do not make the interval narrower.
 fn weighted(in_order: &[f64], plain: Location, own: Interval, level: Level) -> Option<Location> {
     let differences = WeightedDifferences::by_neighbours(in_order, plain.estimate)?;
     let interval = differences.interval(1.0 - level.interval)?;
@@ -383,7 +388,8 @@ fn weighted(in_order: &[f64], plain: Location, own: Interval, level: Level) -> O
     (ratio < 1.0).then_some(found)
 }
 
-/// The minimum number of blocks for any verdict at this level: the smallest n with 2^(1−n) ≤ level.
+/// Returns the minimum number of blocks for any verdict at this level: the smallest n with 2^(1−n)
+/// ≤ level.
 pub fn fewest_blocks(level: f64) -> u32 {
     (1.0 - level.log2() - 1e-9).ceil().max(1.0) as u32
 }

@@ -4,10 +4,10 @@
 //! or power. Student's t test determines it ([`assay_stats::power_t`]); rank tests get 15 % more
 //! runs, a common rule (Lehmann, *Nonparametrics*, 1975). For a shift of any distribution, rank
 //! tests are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most
-//! 15.7 % more runs, which the rule rounds to 15 %. A pilot replaces assumptions with its own
-//! values: the standard deviation with the upper end of its bootstrap intervals ([`pilot`]), the
-//! distribution with the pilot's ([`rank`]), and independent runs with blocks, if it has any
-//! ([`blocks`]). Plans are not evidence of a difference.
+//! 15.7 % more runs, which the rule rounds to 15 %. A pilot replaces assumptions: its bootstrap
+//! intervals give the standard deviation, which is their upper end ([`pilot`]), and its values give
+//! the distribution ([`rank`]). If it has blocks, the plan is also made in blocks instead of
+//! independent runs ([`blocks`]). Plans are not evidence of a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -24,10 +24,10 @@ pub use question::{Alternative, PlanQuestion, PlanningError, RANK_OVERHEAD, roun
 use rank::RankPlan;
 pub use remedy::Remedy;
 
-/// Shares of the planned number at which the curve is drawn.
+/// Fractions of the planned number of runs at which the power curve is evaluated.
 const CURVE: [f64; 7] = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 
-/// The unit of amounts.
+/// The unit of a plan's amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// A metric's unit.
@@ -41,9 +41,9 @@ pub enum Measure {
 pub struct CurvePoint {
     /// Runs per side.
     pub n: u64,
-    /// The power of the t test.
+    /// Power of the t test.
     pub t: f64,
-    /// The power of the rank test, from the pilot's distribution or, without a pilot, from the 15 %
+    /// Power of the rank test, from the pilot's distribution or, without a pilot, from the 15 %
     /// rule.
     pub rank: f64,
     /// The difference that the t test finds with the requested power.
@@ -57,9 +57,9 @@ pub struct CurvePoint {
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// The question.
+    /// The question that the plan answers.
     pub asked: PlanQuestion,
-    /// The unit of amounts.
+    /// The unit of the plan's amounts.
     pub measure: Measure,
     /// The quantity solved for.
     pub unknown: Unknown,
@@ -67,22 +67,22 @@ pub struct Planning {
     pub t: Quantities,
     /// The answer of the rank test.
     pub rank: RankPlan,
-    /// Power by number of runs, at the difference, spread and significance of the rank test's
+    /// Power curve by number of runs, at the difference, spread and significance of the rank test's
     /// answer.
     pub curve: Vec<CurvePoint>,
     /// Results of the pilot.
     pub pilot: Option<Pilot>,
-    /// The same question in blocks; `None` without a pilot in blocks.
+    /// The same plan in blocks; `None` without a suitable pilot in blocks.
     pub blocks: Option<BlocksPlan>,
-    /// The plan in terms of this machine's calibration.
+    /// The duration of the plan according to this machine's calibration.
     pub here: Here,
 }
 
 /// Calibration data of this machine, used if no pilot shows the duration of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
-    /// Not applicable: there is a pilot, or the difference is not a fraction, as it is in
-    /// calibrations.
+    /// Not applicable, because there is a pilot or because the difference is not a fraction, as it
+    /// is in calibrations.
     NotAsked,
     /// The machine was never calibrated.
     NotCalibrated,
@@ -92,15 +92,15 @@ pub enum Here {
         at: String,
         /// The smallest difference of wall times detectable in a minute, as a fraction.
         in_a_minute: f64,
-        /// Approximate seconds needed for the planned difference.
+        /// Approximate time needed for the planned difference, in seconds.
         seconds: f64,
     },
 }
 
 impl Planning {
-    /// Adds the time that the plan would take according to the machine's last calibration
-    /// (`calibrated_at` and `calibrated_wall_60s` among its facts): a difference half as large
-    /// takes four times as long. O(1).
+    /// Adds the time that the plan would take according to the machine's last calibration (the
+    /// facts `calibrated_at` and `calibrated_wall_60s`). A difference half as large takes four
+    /// times as long. O(1).
     #[must_use]
     pub fn on(mut self, machine: &Environment) -> Self {
         if self.measure != Measure::Fraction || self.pilot.is_some() {
@@ -125,7 +125,8 @@ impl Planning {
 /// Plans from numbers alone.
 ///
 /// # Errors
-/// If too few or too many quantities are given, or if no value gives the requested power.
+/// Returns an error if too few or too many quantities are given, if no value gives the requested
+/// power, or if more runs would be needed than are feasible.
 pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, PlanningError> {
     let unknown = asked.unknown(asked.sd.is_some())?;
     let delta = match &asked.delta {
@@ -142,10 +143,11 @@ pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, P
 }
 
 /// Plans from a pilot, that is, from samples measured before the experiment. `metric` names the
-/// metric to plan for (default: the pilot's primary one).
+/// metric to plan for; the default is the pilot's primary metric.
 ///
 /// # Errors
-/// In the same cases as [`from_numbers`], and if the pilot lacks data needed for the question.
+/// Returns an error in the same cases as [`from_numbers`], and if the pilot lacks data needed for
+/// the question or has another unit.
 pub fn from_pilot(
     asked: PlanQuestion,
     samples: &Samples,
@@ -157,10 +159,10 @@ pub fn from_pilot(
 /// Number of phases reported by [`from_pilot_telling`].
 pub const PHASES: usize = 2;
 
-/// Like [`from_pilot`]; calls `tell` with the name of each phase as it starts.
+/// Like [`from_pilot`], but calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
-/// See [`from_pilot`].
+/// Returns the same errors as [`from_pilot`].
 pub fn from_pilot_telling(
     asked: PlanQuestion,
     samples: &Samples,
@@ -253,8 +255,9 @@ fn solved(
     })
 }
 
-/// Approximate runs per side for the rank test, from the normal distribution and the 15 % rule, for
-/// numbers too large for the exact solution. NaN if the power does not exceed the significance.
+/// Returns the approximate runs per side for the rank test, from the normal distribution and the 15
+/// % rule, for numbers too large for the exact solution. NaN if the power does not exceed the
+/// significance.
 fn about(asked: &PlanQuestion, given: Quantities) -> f64 {
     let Quantities { delta, sd, sig_level, power, .. } = given;
     let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };

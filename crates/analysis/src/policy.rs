@@ -1,19 +1,19 @@
 //! Thresholds from which data are called coarse, drifting, dependent, disturbed, skewed or too few.
 //!
-//! They determine which findings are reported, and which intervals are widened or withheld; the
+//! They determine which findings are reported, and which intervals are widened or withheld. The
 //! confidence and the threshold of a verdict come from the user's [`Plan`](assay_data::Plan). All
-//! checks, screens and pages use these constants, and so agree. Each is justified by a simulation
-//! (`analysis/tests`, `coverage`), a source, or the convention it follows. Constants of an
-//! algorithm (number of resamples, of bins) and of screen layout are kept where they are used.
+//! checks, terminal output and pages use these constants, so they agree. Each is justified by a
+//! simulation (`analysis/tests`, `coverage`), a source, or the convention it follows. Constants of
+//! an algorithm (number of resamples, of bins) and of layout are kept where they are used.
 
 // Steps of the clock
 
 /// Values come in steps if at most this share of them is distinct; the smallest gap is then the
-/// clock's step. Practically all continuous values are distinct, so ties of a fifth can't be
-/// chance.
+/// clock's step. Practically all continuous values are distinct, so ties of a fifth of the values
+/// can't be chance.
 pub const STEPPED_BELOW: f64 = 0.8;
-/// A comparison is coarse if the clock's step exceeds this share of the threshold: the rounding, up
-/// to a step on either side, is then a quarter of the threshold or more.
+/// A comparison is coarse if the clock's step exceeds this share of the threshold, because the
+/// rounding, up to a step on either side, is then a quarter of the threshold or more.
 pub const COARSE_OF_THRESHOLD: f64 = 0.25;
 /// Without a comparison, and thus without a threshold, a clock's step is coarse beyond this share
 /// of the median: a quarter of the default threshold of 1 %.
@@ -23,8 +23,8 @@ pub const COARSE_OF_SPREAD: f64 = 0.5;
 /// Minimum share of the median for a reported step; finer steps are rounding by the program that
 /// wrote the file.
 pub const SMALLEST_STEP: f64 = 1e-6;
-/// Time in seconds in which no processor completes an instruction: work that takes no longer was
-/// optimized away.
+/// Time in seconds in which no processor completes an instruction. Work that takes no longer must
+/// have been optimized away.
 pub const NO_TIME: f64 = 5e-11;
 
 /// If two neighboring steps contain a larger share of the readings, the spread is too small for
@@ -34,11 +34,12 @@ pub const WITHIN_TWO_STEPS: f64 = 0.85;
 
 // Dependence of successive values
 
-/// Below this share of effective values, dependence is reported and widens the intervals.
+/// Effective share of the values below which dependence is reported and widens the intervals.
 pub const DEPENDENT_BELOW: f64 = 0.9;
-/// Below this share, dependence is reported regardless of the correlation of neighbors.
+/// Effective share of the values below which dependence is reported regardless of the correlation
+/// of neighbors.
 pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
-/// The lag-1 correlation of independent values exceeds this divided by √n in 5 of 100 series
+/// The lag-1 correlation of independent values exceeds this number divided by √n in 5 of 100 series
 /// (normal approximation, one-sided).
 pub const DEPENDENCE_Z: f64 = 1.645;
 /// Significance level at which a single series is called autocorrelated.
@@ -51,26 +52,27 @@ pub const DEPENDENCE_FROM: usize = 10;
 pub const TESTED_FROM: usize = 24;
 /// Dependence is noticed if the correlation of neighbors is this many standard errors above its
 /// average under independence. The interval in blocks is then widened, the run does not stop, and
-/// the dependence is reported. Chance alone gives 4 in 100. Of series of differences with
-/// autocorrelation 0.9, 3 in 100 give an unnoticed false result at 24 blocks, none at 50
+/// the dependence is reported. This happens by chance in 4 of 100 series. Of series of differences
+/// with autocorrelation 0.9, 3 in 100 give an unnoticed false result at 24 blocks, none at 50
 /// (`tests/it/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
-/// Above this many standard errors (see [`NOTICED_Z`]), dependence is considered certain (3 in
-/// 1,000 by chance), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
+/// Above this many standard errors (see [`NOTICED_Z`]), dependence is considered certain (by chance
+/// in 3 of 1,000 series). With fewer than [`FEWEST_EFFECTIVE`] effective values, there is then no
+/// verdict.
 pub const REFUSED_Z: f64 = 2.6;
 /// With fewer effective values than this and certain dependence ([`REFUSED_Z`]), there is no
 /// verdict.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
 /// If two sides have fewer than [`TESTED_FROM`] values, rank tests are overconfident if the
-/// interquartile ranges differ by more than this factor. 15 values and 5 values with five times the
-/// spread were called different in 7 to 8 % of simulated pairs, and in 5 % after including Welch's
-/// interval.
+/// interquartile ranges differ by more than this factor. In simulations, 15 values and 5 values
+/// with five times the spread were called different in 7 to 8 % of pairs, and in 5 % after
+/// including Welch's interval.
 pub const UNLIKE_SPREADS: f64 = 1.25;
-/// With fewer values on a side, its spread is unknown.
+/// With fewer values on a side, the side's spread is unknown.
 pub const SPREAD_FROM: usize = 6;
 
-// The conditions for a run to stop by itself, apart from a clear answer: after `TESTED_FROM` blocks
-// and these seconds.
+// Conditions for a run to stop by itself, apart from a clear answer: it must have `TESTED_FROM`
+// blocks and have lasted these seconds.
 
 /// Minimum duration of a run in seconds. A shorter run of fast commands cannot show drift or the
 /// effect of other processes.
@@ -89,20 +91,20 @@ pub const LOOKED_SHARE: f64 = 0.8;
 /// still wider than this share of its earlier width; for independent values, the share would be
 /// 0.71.
 pub const DIMINISHED: f64 = 0.85;
-/// With fewer blocks at the earlier look, the widths themselves vary too much to be compared.
+/// With fewer blocks at the earlier look, the widths vary too much to be compared.
 pub const DIMINISHING_FROM: u32 = 50;
 /// Minimum time in seconds of the earlier look. On a busy machine a disturbance lasts for seconds:
 /// in 6 of 13 recorded stretches that would have ended after 4 to 9 s, the interval was then at
 /// least twice as wide as after 10 s.
 pub const DIMINISHING_SECONDS: f64 = 10.0;
 /// A ratio of medians that differs from the estimate by more than this share of the estimated
-/// difference (of logarithms) is stated next to it.
+/// difference (of logarithms) is reported along with the estimate.
 pub const MEDIANS_APART: f64 = 1.0 / 3.0;
 /// The size of a difference is reported if the half width of its interval is at most this share of
-/// the estimate. Runs that stop because of a direction exaggerate the size; with this limit the
+/// the estimate. Runs that stop because of a direction exaggerate the size. With this limit, the
 /// median reported size is 0.94 to 1.08 times the truth, over true differences of 1 to 50 % and
-/// five kinds of noise, except in one cell where only 2 % of the runs report a size (1.37;
-/// `docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
+/// five kinds of noise. The only exception is one cell where only 2 % of the runs report a size
+/// (1.37; `docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
 /// With fewer builds on a side, the variation between builds is unknown, and there is no verdict.
@@ -131,7 +133,7 @@ pub const CONTROLS_REACH: f64 = 6.0;
 
 /// Minimum number of values to test for drift.
 pub const DRIFT_FROM: usize = 20;
-/// Minimum |z| of a reported drift: 1 in 2,000 by chance.
+/// Minimum |z| of a reported drift, reached by chance in 1 of 2,000 series.
 pub const DRIFT_Z: f64 = 3.5;
 /// Minimum share of the standard deviation for a warning about a drift, if it also exceeds
 /// [`DRIFT_OF_MEDIAN`]: with many values, even a negligible drift is significant.
@@ -170,22 +172,23 @@ pub const MODE_SHARE: f64 = 0.02;
 pub const DENSITY_STEPS: f64 = 8.0;
 /// A distribution with smaller skewness looks symmetric.
 pub const EVEN_SKEWNESS: f64 = 0.25;
-/// Excess kurtoses that differ by no more than this are called the same as that of a known
-/// distribution.
+/// An excess kurtosis that differs from that of a known distribution by no more than this is called
+/// the same.
 pub const SAME_KURTOSIS: f64 = 0.5;
-/// Share of the values on the wrong side above which a normal distribution is called wrong.
+/// Largest distance between the distribution functions (the share of the values on the wrong side)
+/// above which a normal distribution is called wrong.
 pub const NORMAL_DISTANCE: f64 = 0.05;
 /// Skewness above which a normal distribution is called wrong.
 pub const NORMAL_SKEWNESS: f64 = 1.0;
 /// Excess kurtosis above which a normal distribution is called wrong.
 pub const NORMAL_KURTOSIS: f64 = 3.0;
-/// Additional significance level for calling a normal distribution wrong; also the level at which
-/// the four-step check calls a distribution rejected.
+/// Significance level that must also be met to call a normal distribution wrong, and at which the
+/// four-step check calls a distribution rejected.
 pub const NORMAL_LEVEL: f64 = 0.01;
 /// With fewer values, any distribution fits.
 pub const DISTRIBUTIONS_FROM: usize = 8;
-/// Minimum number of values for an interval of the median at 95 %: with five, the extremes cover it
-/// in 93.75 % of samples.
+/// Minimum number of values for an interval of the median at 95 %: with five, the extremes cover
+/// the median in only 93.75 % of samples.
 pub const MEDIAN_FROM: usize = 6;
 /// Minimum number of values on each side for differences of quantiles.
 pub const QUANTILES_FROM: usize = 20;
@@ -196,8 +199,8 @@ pub const CORRELOGRAM_FROM: usize = 10;
 /// An interval of the mean that ignores levels is called too narrow if it should be wider by this
 /// factor.
 pub const LEVELS_TOO_NARROW: f64 = 1.5;
-/// An interval at 95 % is called optimistic if its simulated coverage is lower than this, which is
-/// more than the Monte Carlo error explains (2,000 experiments: ± 0.5 points).
+/// A 95 % interval is called optimistic if its simulated coverage is lower than this, which is more
+/// than the Monte Carlo error explains (2,000 experiments: ± 0.5 points).
 pub const COVERAGE_LEAST: f64 = 0.94;
 
 // Growth along a parameter
@@ -231,7 +234,7 @@ pub const STOLEN_OF_MACHINE: f64 = 0.005;
 /// [`STOLEN_OF_MACHINE`] because steal time comes in ticks.
 pub const STOLEN_OF_RUN: f64 = 0.01;
 /// A count of disturbances is usual up to this many interquartile ranges above the third quartile
-/// (Tukey's far out).
+/// (values beyond are "far out" in Tukey's terms).
 pub const DISTURBED_FENCE: f64 = 3.0;
 /// Minimum number of runs to determine the usual counts.
 pub const USUAL_FROM: usize = 10;
@@ -239,7 +242,7 @@ pub const USUAL_FROM: usize = 10;
 pub const DISTURBED_SHARE: f64 = 0.05;
 /// Minimum number of disturbed runs for a finding, regardless of their share.
 pub const DISTURBED_FROM: usize = 3;
-/// False-positive rate of naming a source of variance, over all sources of a subject.
+/// False-positive rate of naming a source of variance, over all sources for a subject.
 pub const CAUSE_LEVEL: f64 = 0.01;
 /// Minimum number of runs to name a source of variance.
 pub const CAUSE_FROM: usize = 20;
@@ -283,16 +286,17 @@ pub const WORTHLESS_LEVEL: f64 = 0.5;
 
 // Calibration
 
-/// Minimum number of runs for a calibration: ten comparisons of 50 + 50 runs without common runs.
+/// Minimum number of runs for a calibration: ten comparisons of 50 + 50 runs that have no runs in
+/// common.
 pub const CALIBRATED_FROM: usize = 1000;
 /// Power at which a difference is called detectable on a machine. Higher than a plan's default
 /// because a machine is calibrated once for many runs.
 pub const CALIBRATED_POWER: f64 = 0.9;
-/// Confidence of the intervals of false-positive rates, and of the runs whose detectable difference
-/// is reported.
+/// Confidence of the intervals of false-positive rates, and of the runs for which a detectable
+/// difference is reported.
 pub const CALIBRATED_CONFIDENCE: f64 = 0.95;
 
-/// False-positive rates beyond this are called bad: twice the fair rate at 5 %.
+/// A false-positive rate beyond this is called bad. It is twice the fair rate of 5 %.
 pub const UNFAIR_RATE: f64 = 0.1;
 
 // Load tests
@@ -306,12 +310,12 @@ pub const LATE_SHARE: f64 = 0.2;
 pub const GENERATOR_BUSY: f64 = 0.97;
 /// Probability below which chance is ruled out as the reason why sequential requests missed a goal.
 pub const OUT_OF_REACH: f64 = 1e-4;
-/// Minimum number of failed requests in a slice without answers for its server to count as stopped.
+/// Minimum number of failed requests in a slice without answers for the server to count as stopped.
 pub const FEWEST_FAILED: u64 = 10;
 /// Share of all requests that a server must refuse, break off or answer incorrectly for this to
-/// count as an absence, if the other server did so at most one [`SPARED`]th as often. Servers that
-/// fail equally often rarely differ that much by chance (`failing.rs`: at most 5 % at each of 16
-/// rates and lengths, by the sign test).
+/// count as an absence, if the share of the other server is smaller by at least the factor
+/// [`SPARED`]. Servers that fail equally often rarely differ that much by chance (`failing.rs`: at
+/// most 5 % at each of 16 rates and lengths, by the sign test).
 pub const BROKEN_SHARE: f64 = 0.05;
 /// A server whose share of failed requests is smaller by this factor counts as spared.
 pub const SPARED: f64 = 10.0;
@@ -320,7 +324,7 @@ pub const ABSENT_SECONDS: f64 = 1.0;
 /// Maximum lateness in seconds of a generator that counts as running while a server did not answer:
 /// a stalled machine would also have delayed the generator.
 pub const ON_TIME_SECONDS: f64 = 0.1;
-/// Difference of the shares of failed requests that matters if the threshold is not relative.
+/// Difference between the shares of failed requests that matters if the threshold is not relative.
 pub const FAILING_SHARE: f64 = 0.01;
 /// A rate is sustained if at least this share of it is delivered; otherwise a queue grows during
 /// the whole slice.
@@ -328,8 +332,8 @@ pub const DELIVERED: f64 = 0.95;
 
 // Normal ranges over many runs
 
-/// Minimum number of runs between two changes of a history, and for determining the normal level:
-/// with five, the spread is known to within a factor of two.
+/// Minimum number of runs between two changes of a history, and for determining the normal level.
+/// With five, the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
 /// False-positive rate of detecting a change of level in a history. A series is tested once,
 /// regardless of its number of runs; across many series, [`EVENTS_ERROR`] applies as well.
@@ -360,17 +364,17 @@ pub const SLOWER_CONFIDENCE: f64 = 0.95;
 pub const GATE_CHANGED: f64 = 0.01;
 /// Minimum number of runs on a new level, which is also enough to detect a change.
 pub const GATE_RUNS: usize = 10;
-/// Share of the error for a run that stands out alone, and for a single better run; for better
-/// runs, the rest of the error is for the last three runs together.
+/// Share of the error allotted to a run that stands out alone, and to a single better run. For
+/// better runs, the remaining error is allotted to the last three runs together.
 pub const GATE_ALONE: f64 = 0.3;
 /// Level of the look at the last three runs together, as a multiple of the allowed error. With the
 /// additional condition [`GATE_CONFIRMED`], 0.5 to 2.5 % of good runs raise alarms, and lasting
 /// steps of three standard deviations between runs are found within three runs in more than 95 %
 /// (`history/gate/tests.rs`).
 pub const GATE_TOGETHER: f64 = 1.4;
-/// An alarm requires that the mean of the last runs without the worst exceeds normal by this many
-/// standard deviations between runs, and the new run by half as many. Then 4 in 100 good runs after
-/// a bad one raise alarms; without this condition, 26.
+/// An alarm requires that the mean of the last runs without the worst exceeds the normal level by
+/// this many standard deviations between runs, and the new run by half as many. With this
+/// condition, 4 in 100 good runs after a bad one raise alarms; without it, 26.
 pub const GATE_CONFIRMED: f64 = 1.35;
 /// The step, in standard deviations, that meets the condition of [`GATE_CONFIRMED`] in 80 % of
 /// cases: the mean of the lower two of three is 0.42 below the mean of all, with a standard
@@ -379,7 +383,7 @@ pub const GATE_CONFIRMED_POWER: f64 = GATE_CONFIRMED + 0.42 + 0.84 * 0.75;
 /// Runs farther from the median than this many robust standard deviations are clipped, which
 /// affects practically no normal run.
 pub const GATE_REACH: f64 = 4.0;
-/// Like [`GATE_REACH`], for the last runs evaluated together, so that a single outlier does not
+/// Like [`GATE_REACH`], but for the last runs evaluated together, so that a single outlier does not
 /// cause an alarm.
 pub const GATE_REACH_OF_LAST: f64 = 2.5;
 /// Maximum degrees of freedom of the t distribution with which a single run is compared. With five,
@@ -399,19 +403,19 @@ pub const FARM_THRESHOLD: f64 = 0.01;
 /// False-positive rate of reporting that machines (for the farm, targets) differ in the size of an
 /// effect.
 pub const MACHINES_DIFFER: f64 = 0.01;
-/// Maximum number of named other facts that separate the same targets.
+/// Maximum number of other facts that are named because they separate the targets in the same way.
 pub const FARM_ALIKE: usize = 3;
 
-// Searching commits
+// Searches of commits
 
-/// Maximum number of blocks that compare the ends of a search: enough if runs differ by ten times
-/// the change.
+/// Maximum number of blocks that compare the ends of a search. It is enough if runs differ by ten
+/// times the change.
 pub const BISECT_ENDS: u32 = 8_192;
-/// Number of blocks up to which the ends are evaluated after every block; later only at the planned
-/// looks, since evaluating thousands of blocks takes as long as a short run.
+/// Number of blocks up to which the ends are evaluated after every block. After that, only the
+/// planned looks are evaluated, since evaluating thousands of blocks takes as long as a short run.
 pub const BISECT_LOOKED: u32 = 1_024;
-/// Minimum number of blocks with both a commit and its predecessor before the change is attributed
-/// to the commit; fewer allow no verdict.
+/// Minimum number of blocks with both a commit and its predecessor before a change is attributed to
+/// the commit. Fewer blocks allow no verdict.
 pub const BISECT_PAIRS: usize = 10;
 /// A commit that is already built is preferred to the best candidate if it splits the remaining
 /// ones at least this well, relative to the best split: a build takes longer than many runs.
@@ -421,8 +425,8 @@ pub const BISECT_WELL_KNOWN: usize = 5;
 /// Number of commits on either side of the candidates that are measured to estimate the variation
 /// between builds.
 pub const BISECT_NEIGHBOURS: usize = 8;
-/// If builds alone vary by this share of the change (standard deviation), an inconclusive search
-/// names this as the reason.
+/// If builds alone vary by at least this share of the change (standard deviation), an inconclusive
+/// search names this as the reason.
 pub const BISECT_LUCK: f64 = 0.25;
 
 // Test suites
@@ -433,8 +437,8 @@ pub const FIRST_TEST_SECONDS: f64 = 0.001;
 
 // Well tested, or tangled
 
-/// Code is untested if its tests detect a smaller share of changes, so that every third mistake
-/// would go undetected.
+/// Code is untested if its tests detect a smaller share of changes, in which case about every third
+/// mistake would go undetected.
 pub const TESTED: f64 = 0.66;
 /// Code is tangled if the failures caused by a change are less local than this. Locality is the
 /// code's own share of the failing tests, divided by the number of failing test files, with all its

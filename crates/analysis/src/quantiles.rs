@@ -11,8 +11,8 @@ use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
 use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
-/// Differences of quantiles of two series, each in order of measurement; empty below
-/// [`policy::QUANTILES_FROM`] values per side. O(log n).
+/// Returns the differences between the quantiles of two series; empty if a side has fewer than
+/// [`policy::QUANTILES_FROM`] values. O(log n).
 pub fn of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -25,9 +25,9 @@ pub fn of(
     quantile_difference::quantile_differences_of(&x, &y, &SHARES, confidence)
 }
 
-/// The outermost quantile of the relevant tail, if it differs by more than the threshold although
-/// the center does not, or differs in the opposite direction; adjusted for all quantiles. `None` if
-/// the center has no interval, or if the tail agrees with it.
+/// Returns the outermost quantile of the relevant tail that differs by more than the threshold, if
+/// the center does not differ or differs in the opposite direction. The test is adjusted for all
+/// quantiles. `None` if the center has no interval, or if the tail agrees with it.
 pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
     c.decision.interval?;
     let centre = match c.decision.verdict {

@@ -3,7 +3,7 @@
 use crate::{Analysis, Interval};
 use assay_data::Better;
 
-/// Subjects that share a place in a ranking because they can't be distinguished.
+/// Subjects that share a rank because they can't be distinguished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rank {
     /// Indices of the subjects, best estimate first.
@@ -16,7 +16,7 @@ pub struct Rank {
 struct Placed {
     subject: usize,
     ratio: f64,
-    /// Interval against the reference; `None` for the reference itself.
+    /// Interval of the ratio to the reference; `None` for the reference itself.
     interval: Option<Interval>,
     /// True if the subject differs from the reference according to the verdict.
     differs: bool,
@@ -24,10 +24,11 @@ struct Placed {
 
 /// Ranks the subjects by the primary metric, best first.
 ///
-/// Two subjects are distinguished if their intervals against the reference do not overlap; whether
-/// a subject is distinguished from the reference depends on the verdict. `None` if there are fewer
-/// than three subjects or two ranks, if a comparison has no interval, or if the distinctions are
-/// not transitive. O(subjects² + subjects log subjects).
+/// Two subjects are distinguished if their intervals against the reference do not overlap. Whether
+/// a subject is distinguished from the reference depends on the verdict. Returns `None` if there
+/// are fewer than three subjects or two ranks, if the subjects are not all compared with one
+/// reference, if a comparison has no interval, or if the distinctions are not transitive.
+/// O(subjects² + subjects log subjects).
 pub fn ranking(analysis: &Analysis) -> Option<Vec<Rank>> {
     let comparisons = &analysis.comparisons;
     let reference = comparisons.first().filter(|_| comparisons.len() >= 2)?.against;

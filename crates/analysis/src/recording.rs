@@ -1,13 +1,13 @@
 //! One series prepared for comparison with others that were recorded separately: in order, sorted,
 //! and with its serial dependence.
 //!
-//! Sorting and ranking a million values takes longer than everything derived from them. So it is
-//! done only once, and descriptions, comparisons and plots of a series use the result.
+//! Sorting and ranking a million values takes longer than everything derived from them. Both are
+//! therefore done only once, and descriptions, comparisons and plots of a series use the result.
 
 use assay_stats::{autocorrelation, descriptive, signs, trend};
 use std::borrow::Cow;
 
-/// A series with derived data.
+/// A series, with what is derived from it.
 #[derive(Clone, Debug)]
 pub struct Recording<'a> {
     /// The values, finite, in order of measurement.
@@ -49,7 +49,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Sets whether the metric's values are exact rather than rounded.
+    /// Sets whether the values are exact rather than rounded.
     pub fn of_exact(self, is_exact: bool) -> Self {
         Self { is_exact, ..self }
     }

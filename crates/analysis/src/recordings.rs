@@ -1,11 +1,11 @@
-//! Sides with several recordings: the mean of each recording is one value, since all values of a
-//! recording share its peculiarities.
+//! Comparison of sides that have several recordings. The mean of each recording is one value,
+//! because all values of a recording share its peculiarities.
 //!
 //! The smallest two-sided p-value of a rank test is .10 with three recordings per side and .029
-//! with four. So from [`RANKED_FROM`] recordings, the rank test decides, as everywhere; with three,
-//! Welch's t interval decides, which assumes normally distributed recordings, as a finding states
-//! (Kalibera and Jones 2013); with fewer, there is no interval. Several builds per side have the
-//! same minimum ([`policy::FEWEST_BUILDS`]).
+//! with four. So from [`RANKED_FROM`] recordings on, the rank test decides, as everywhere else.
+//! With three, Welch's t interval decides. It assumes normally distributed recordings, which a
+//! finding states (Kalibera and Jones 2013). With fewer, there is no interval. Sides with several
+//! builds have the same minimum ([`policy::FEWEST_BUILDS`]).
 
 use crate::checks;
 use crate::comparison::Comparison;
@@ -14,10 +14,11 @@ use crate::policy;
 use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 
-/// Minimum number of recordings per side with which ranks can show a difference at the usual level.
+/// Minimum number of recordings per side with which a rank test can show a difference at the usual
+/// level.
 pub(crate) const RANKED_FROM: usize = 4;
 
-/// The finding about a comparison of few recordings.
+/// Returns the finding about a comparison of few recordings, if there is one.
 pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let fewest = policy::FEWEST_BUILDS;

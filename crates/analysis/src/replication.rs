@@ -1,14 +1,14 @@
 //! Determines whether repeating an experiment confirmed its result.
 //!
-//! A second run never gives the same numbers. If the first was right, the second must give the same
-//! verdict, and a difference as predicted by the first, given the uncertainty of both runs. So the
-//! change from the first run to the second has its own interval, by the method of variance
-//! estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and
-//! half widths toward the other run, e₂ − e₁ ± √(h₁² + h₂²), separately for each side. This
+//! A second run never gives the same numbers. If the first run was right, the second must give the
+//! same verdict, and a difference that the first one predicts, given the uncertainty of both runs.
+//! So the change from the first run to the second has an interval of its own, by the method of
+//! variance estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates
+//! e and half widths toward the other run, e₂ − e₁ ± √(h₁² + h₂²), separately for each side. This
 //! generalizes the prediction interval of Patil, Peng & Leek (2016) to asymmetric intervals. The
-//! sizes agree if the interval of the change contains 0, or is within the threshold.
+//! sizes agree if the interval of the change contains 0 or is within the threshold.
 //!
-//! [`judge`] combines verdicts and agreement.
+//! [`judge`] combines the verdicts with the agreement of the sizes.
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
@@ -19,11 +19,11 @@ use assay_stats::Interval;
 /// The outcome of replicating a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// The result is the same.
+    /// The runs have the same verdict, and their sizes agree.
     Confirmed,
-    /// One of the runs is inconclusive.
+    /// It is unknown whether the result is the same, for example because a run is inconclusive.
     Unknown,
-    /// The result is not the same, but both results are possible.
+    /// The sizes do not agree, but the verdicts do not contradict each other.
     NotConfirmed,
     /// The two results can't both be true.
     Contradicted,
@@ -32,18 +32,18 @@ pub enum Status {
 /// The reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The same verdict, and the sizes agree.
+    /// The verdicts are the same, and the sizes agree.
     Same,
     /// The size differs from the first run's prediction.
     OtherSize,
-    /// Opposite directions.
+    /// The runs found differences in opposite directions.
     OtherDirection,
-    /// The first run found a difference that matters, the second one did not.
+    /// The first run found a difference that matters, and the second did not.
     Gone,
-    /// The second run found a difference that matters, the first one did not.
+    /// The second run found a difference that matters, and the first did not.
     New,
-    /// One run found a difference that may be too small to matter, the other none that matters;
-    /// both can be true.
+    /// One run found a difference that may be too small to matter, and the other found none that
+    /// matters, so both can be true.
     BothSmall,
     /// The second run has no verdict, but the sizes agree.
     OpenNow,
@@ -55,13 +55,13 @@ pub enum Reason {
     OtherScale,
 }
 
-/// The result of one run. Numbers are on the scale of the replication: natural logarithms, or base
-/// units.
+/// The result of one run. Its numbers are natural logarithms or in base units, depending on
+/// [`Replicated::scale`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunResult {
     /// The estimate of the difference or, without a comparison, of the median.
     pub estimate: f64,
-    /// Interval of the estimate, at its own level, if any.
+    /// Interval of the estimate at the level of this run; `None` if there is none.
     pub interval: Option<Interval>,
     /// Verdict of the run; `None` if there is no comparison.
     pub verdict: Option<Verdict>,
@@ -78,19 +78,20 @@ pub struct Replicated {
     pub against: Option<usize>,
     /// Scale of all numbers.
     pub scale: Scale,
-    /// The first run.
+    /// The result of the first run.
     pub then: RunResult,
-    /// The second run.
+    /// The result of the second run.
     pub now: RunResult,
-    /// Now − then.
+    /// The second estimate minus the first; NaN if the scales differ.
     pub change: f64,
-    /// Interval of the change; `None` if one of the runs has no interval.
+    /// Interval of the change; `None` if a run has no interval, or if the scales differ.
     pub change_interval: Option<Interval>,
-    /// The second effect as a multiple of the first; `None` if the first run had no direction.
+    /// The second effect as a multiple of the first; `None` if the first run had no direction, or
+    /// if the scales differ.
     pub effect_ratio: Option<f64>,
-    /// The outcome.
+    /// Whether the second run confirms the first.
     pub status: Status,
-    /// The reason.
+    /// The reason for `status`.
     pub reason: Reason,
 }
 
@@ -103,8 +104,8 @@ pub struct Replication {
 }
 
 impl Replication {
-    /// Compares two analyses of the same plan. Subjects are matched by order, which a repeated run
-    /// preserves.
+    /// Compares two analyses of the same plan. Subjects are matched by index, because a repeated
+    /// run preserves their order.
     pub fn of(then: &Analysis, now: &Analysis) -> Self {
         let mut results = Vec::new();
         for old in &then.comparisons {
@@ -125,8 +126,8 @@ impl Replication {
         Self { results }
     }
 
-    /// The worst outcome: contradicted, then not confirmed, then unknown. `Unknown` if there are no
-    /// results.
+    /// Returns the worst status of all results: contradicted, then not confirmed, then unknown.
+    /// `Unknown` if there are no results.
     pub fn status(&self) -> Status {
         self.results.iter().map(|result| result.status).max().unwrap_or(Status::Unknown)
     }
@@ -195,7 +196,7 @@ fn alone(subject: usize, old: &Description, new: &Description) -> Replicated {
     }
 }
 
-/// Now − then, with its interval.
+/// Returns the second estimate minus the first, with its interval.
 fn change(then: RunResult, now: RunResult) -> (f64, Option<Interval>) {
     let change = now.estimate - then.estimate;
     let interval = then.interval.zip(now.interval).map(|(old, new)| Interval {
@@ -209,15 +210,16 @@ fn agrees(change: Interval, threshold: f64) -> bool {
     change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
 }
 
-/// Combines two verdicts. `agree` is true if the sizes agree, and `None` if unknown.
+/// Combines two verdicts. `agree` is true if the sizes agree, and `None` if that is unknown, in
+/// which case the status is unknown.
 ///
-/// | then | now | sizes agree | they do not |
+/// | then | now | sizes agree | sizes do not agree |
 /// |---|---|---|---|
-/// | a verdict | the same | confirmed | not confirmed |
-/// | faster | slower, or the other way round | contradicted | contradicted |
-/// | a difference that matters | equivalent, or the other way round | contradicted | contradicted |
-/// | a difference that may be too small to matter | equivalent, or the other way round | unknown | not confirmed |
-/// | inconclusive, or any | any, or inconclusive | unknown | not confirmed |
+/// | a verdict | the same verdict | confirmed | not confirmed |
+/// | faster | slower, or vice versa | contradicted | contradicted |
+/// | a difference that matters | equivalent, or vice versa | contradicted | contradicted |
+/// | a difference that may be too small to matter | equivalent, or vice versa | unknown | not confirmed |
+/// | inconclusive | any, or vice versa | unknown | not confirmed |
 pub fn judge(then: RunResult, now: RunResult, agree: Option<bool>) -> (Status, Reason) {
     use Verdict::{Equivalent, Inconclusive};
     let (Some(agree), Some(old), Some(new)) = (agree, then.verdict, now.verdict) else {
@@ -297,7 +299,7 @@ pub(crate) mod tests {
         assert_eq!(super::change(then, open).1, None);
     }
 
-    /// An experiment of `blocks` blocks on two normal programs.
+    /// Analyzes an experiment of `blocks` blocks on programs whose times have these distributions.
     pub(crate) fn experiment(seed: u64, blocks: u32, distributions: &[&str]) -> Analysis {
         let subjects = distributions.iter().enumerate().map(|(i, distribution)| {
             (i.to_string(), distribution.parse().expect("a distribution"))
@@ -331,7 +333,7 @@ pub(crate) mod tests {
         analyse(&samples, &Options::default()).expect("samples")
     }
 
-    /// Counts of each status when a result of 60 blocks is repeated with 60 blocks.
+    /// Counts how often each status occurs when a result of 60 blocks is repeated with 60 blocks.
     fn repeated(distributions: &[&str], again: &[&str]) -> [usize; 4] {
         let mut counts = [0; 4];
         for seed in 0..300 {

@@ -6,9 +6,10 @@
 //! (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3), as
 //! [`crate::paired`] does for differences. With a slope per block rather than one fit through all
 //! values, a slowdown of a whole block cancels in its slope, and the interval relies on the random
-//! order within blocks, not on a model of the noise. The quadratic coefficient is treated likewise,
-//! and shows whether a single power fits. For empirical curves of this kind see McGeoch, *A Guide
-//! to Experimental Algorithmics*, ch. 7. There is no extrapolation beyond the measured values.
+//! order within blocks, not on a model of the noise. The quadratic coefficient is treated in the
+//! same way and shows whether a single power fits. For empirical curves of this kind, see McGeoch,
+//! *A Guide to Experimental Algorithmics*, ch. 7. Nothing is extrapolated beyond the measured
+//! values.
 
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::looks::{self, End};
@@ -17,10 +18,10 @@ use assay_data::samples::BlockRow;
 use assay_data::{ParameterValue, Plan, Samples, Subject};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
-/// One command's values over one numeric parameter of a scan, all others being fixed.
+/// One command's values over one numeric parameter of a scan, with all other parameters fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Name of the command without its values, such as `sort {n}`.
+    /// Label of the command, as in [`Layout::labels`], such as `sort {n}`.
     pub command: String,
     /// Index of the command in the scan.
     pub command_index: usize,
@@ -30,7 +31,7 @@ pub struct Curve {
     pub fixed: Vec<(String, ParameterValue)>,
     /// The points, by ascending value of the parameter.
     pub points: Vec<Point>,
-    /// The exponent of the growth, or the reason for a missing one.
+    /// The exponent of the growth, or the reason why there is none.
     pub exponent: Result<Exponent, NoExponent>,
 }
 
@@ -48,7 +49,7 @@ pub struct Point {
 /// The exponent of the growth with the parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exponent {
-    /// Best estimate: 1 if doubling the parameter doubles the value.
+    /// Estimate of the exponent. It is 1 if doubling the parameter doubles the value.
     pub estimate: f64,
     /// Interval of the exponent at the plan's level; `None` if there are too few blocks.
     pub interval: Option<Interval>,
@@ -57,11 +58,11 @@ pub struct Exponent {
     /// True if a single power does not fit: the quadratic coefficient's interval excludes 0, and
     /// the exponents between neighbors differ by more than a tenth.
     pub curved: bool,
-    /// Number of complete blocks used.
+    /// Number of complete blocks from which the exponent was computed.
     pub blocks: usize,
 }
 
-/// The reason for a missing exponent.
+/// The reason why a curve has no exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoExponent {
     /// The samples were not taken in blocks.
@@ -72,24 +73,25 @@ pub enum NoExponent {
     NotPositive,
 }
 
-/// The commands of a scan.
+/// The arrangement of a scan's subjects.
 ///
 /// A scan's subjects are laid out value by value: every command, in order, for each combination of
-/// parameter values. A command is a side; if there are several commands on one side, as in another
-/// tool's file, each is identified by its name without values. If commands have their own values,
-/// only their position shows which of them form a combination.
+/// parameter values. Usually each side is one command. If a side has several commands, as in
+/// another tool's file, each is identified by its name without parameter values. If commands have
+/// parameter values of their own, only their position shows which of them form a combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of commands, which is the number of subjects per combination.
     pub commands: usize,
-    /// Names of the commands without their values.
+    /// Label of each command: the name of its side if there are several sides, otherwise its name
+    /// without parameter values.
     pub labels: Vec<String>,
     /// True if the commands of a combination differ in their parameters or values.
     pub own_values: bool,
 }
 
 impl Layout {
-    /// Determines the layout of these subjects from their keys; `None` if they are not a scan.
+    /// Determines the layout of the subjects of `samples`; `None` if they are not a scan.
     /// O(subjects).
     pub fn of(samples: &Samples) -> Option<Self> {
         let subjects = &samples.subjects;
@@ -131,7 +133,8 @@ impl Layout {
     }
 }
 
-/// The command of a subject: its side, and its name there without values.
+/// Returns what identifies the command of a subject: its side, and its name without parameter
+/// values.
 fn command<'a>(samples: &'a Samples, subject: &'a Subject) -> (usize, &'a str) {
     (subject.side, samples.label_of(subject).unwrap_or(samples.full_name(subject)))
 }
@@ -141,11 +144,12 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
     a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }
 
-/// The curves of a scan: one for every command, every numeric parameter with at least three
-/// distinct positive values, and every combination of the others; if commands have their own
-/// values, each curve is over those of its command. `end` is the reason why measuring ended; `rows`
-/// are the complete blocks of the metric, `None` for samples without blocks. O(subjects · blocks ·
-/// log blocks).
+/// Returns the curves of a scan: one for every command, every numeric parameter with at least three
+/// distinct positive values, and every combination of the other parameters. If commands have
+/// parameter values of their own, each curve uses those of its command.
+///
+/// `end` is the reason why measuring ended. `rows` contains the complete blocks of the metric; it
+/// is `None` for samples without blocks. O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,
@@ -184,8 +188,8 @@ pub fn curves(
 
 type Fixed = Vec<(String, ParameterValue)>;
 
-/// The values of one parameter with their subjects, ascending, for each combination of the others
-/// in the order of the scan.
+/// Returns the values of one parameter in ascending order, with their subjects, for each
+/// combination of the other parameters in the order of the scan.
 fn groups(
     subjects: &[Subject],
     layout: &Layout,
@@ -196,7 +200,7 @@ fn groups(
     for subject in (command..subjects.len()).step_by(layout.commands) {
         let mut others = subjects[subject].parameters.clone();
         let (_, value) = others.remove(parameter);
-        // A parameter with a value that is not a number is not numeric.
+        // A parameter is numeric only if all of its values are numbers.
         let Some(value) = value.number() else { return Vec::new() };
         let at = groups.iter().position(|(fixed, _)| *fixed == others).unwrap_or_else(|| {
             groups.push((others, Vec::new()));
@@ -260,8 +264,8 @@ fn exponent(
     })
 }
 
-/// Weights for combining values over `x` (three or more, distinct, ascending) into their
-/// least-squares slope, and into the quadratic coefficient of the parabola through them.
+/// Returns weights for combining the values over `x` (three or more, distinct, ascending) into
+/// their least-squares slope, and into the quadratic coefficient of the parabola fitted to them.
 fn contrasts(x: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let n = x.len() as f64;
     let mean = x.iter().sum::<f64>() / n;

@@ -1,14 +1,15 @@
-//! The rates tried by a search for the highest one, reconstructed from its histograms and counts.
-//! The rate found is an observation like any other.
+//! The rates tried by a search for the highest rate that meets the goals, reconstructed from
+//! histograms and counts. The rate found is an observation like any other.
 
 use assay_data::samples::Buckets;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Histogram, Samples, Unit};
 
-/// The rates tried by a search for the highest one.
+/// The rates tried by a search for the highest rate that meets the goals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The quantile of the latencies in `tries`: that of the first latency goal, or 0.99.
+    /// Quantile level of the latencies in `tries`, as a share: the level of the first latency goal,
+    /// or 0.99.
     pub share: f64,
     /// Limit of the first latency goal in seconds, if there is one.
     pub limit: Option<f64>,
@@ -23,15 +24,15 @@ pub struct Try {
     pub subject: usize,
     /// The rate in requests per second.
     pub rate: f64,
-    /// The latency in seconds within which the required share of requests was answered; infinite if
-    /// too many failed.
+    /// Latency in seconds within which the share [`Search::share`] of all requests was answered;
+    /// infinite if too many failed.
     pub latency: f64,
     /// True if the goals were met.
     pub is_held: bool,
 }
 
 impl Search {
-    /// Reads the search from samples, if there was one.
+    /// Reconstructs the search from the samples; `None` if there was none.
     pub(crate) fn of(samples: &Samples) -> Option<Self> {
         let goals = samples.environment.text("load_goals").unwrap_or_default();
         let goal = goals.split(',').find_map(|goal| {

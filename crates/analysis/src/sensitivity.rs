@@ -1,7 +1,7 @@
 //! The smallest slowdown of a function that a benchmark can detect (`bench --sensitivity`).
 //!
-//! Every call of the function is delayed by a known time. The additional time of an iteration,
-//! divided by the delay, is the number of calls that the benchmark times; the smallest difference
+//! Every call of the function is delayed by a known time. The time that this adds to an iteration,
+//! divided by the delay, is the number of calls that the benchmark times. The smallest difference
 //! that the benchmark can detect, divided by that number, is the smallest detectable delay.
 
 use crate::comparison::Comparison;
@@ -14,13 +14,13 @@ use assay_stats::{Interval, t_test};
 const CONFIDENCE: f64 = 0.95;
 /// Minimum relative increase of an iteration's time that counts as visible.
 const VISIBLE: f64 = 0.2;
-/// Minimum number of calls per iteration of a function that is timed. A longer iteration with fewer
-/// is noise.
+/// Minimum number of calls per iteration of a function that is timed. With fewer, a longer
+/// iteration is noise.
 const FEWEST_CALLS: f64 = 1.0 / 500.0;
 /// Maximum number of benchmarks named in a message.
 const NAMED: usize = 3;
 
-/// A benchmark that executes a function.
+/// A benchmark's sensitivity to a slowdown of a function that it executes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// Name of the benchmark.
@@ -35,8 +35,8 @@ pub struct Sensitivity {
 
 impl Sensitivity {
     /// Computes the sensitivity from pairs of an iteration's times in seconds, without and with a
-    /// delay of each call by `delay` seconds; no pairs mean that no delay was visible. `comparison`
-    /// is the benchmark's comparison.
+    /// delay of each call by `delay` seconds. `pairs` is empty if no delay was visible.
+    /// `comparison` is the comparison of this benchmark between the sides.
     pub fn new(
         benchmark: &str,
         pairs: &[[f64; 2]],
@@ -85,7 +85,7 @@ fn detectable_time(comparison: &Comparison) -> Option<f64> {
     Some(as_time(size, comparison.decision.scale, comparison.medians.0))
 }
 
-/// Converts a difference (a logarithm on the scale of ratios) to seconds.
+/// Converts a difference to seconds. On the scale of ratios, `size` is a logarithm.
 fn as_time(size: f64, scale: Scale, reference: f64) -> f64 {
     match scale {
         Scale::Ratio => size.exp_m1() * reference,
@@ -93,8 +93,8 @@ fn as_time(size: f64, scale: Scale, reference: f64) -> f64 {
     }
 }
 
-/// Returns the finding about a function that changed. The evidence contains each benchmark's
-/// smallest detectable delay in seconds.
+/// Returns the finding about the sensitivity to a function that changed. Its evidence is the
+/// smallest detectable delay of each benchmark, in seconds.
 pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
     let mut known: Vec<(f64, &str)> =
         benchmarks.iter().filter_map(|own| Some((own.delay?, own.benchmark.as_str()))).collect();

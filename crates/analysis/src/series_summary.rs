@@ -50,12 +50,13 @@ const LEVELS: [f64; 3] = [0.90, 0.95, 0.99];
 /// The options of a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Confidence of the median's interval, and an additional level for all others.
+    /// Confidence level of the median's interval, and an additional level for all other intervals.
     pub confidence: f64,
-    /// The metric to describe; `None` for the plan's primary one, or the first.
+    /// The metric to describe; `None` for the plan's primary metric or, if there is none, the first
+    /// metric.
     pub primary: Option<String>,
-    /// Describe every metric, and include the more expensive parts: the signed-rank test and the
-    /// bootstrap.
+    /// Whether to describe every metric, and to include the more expensive parts: the signed-rank
+    /// test and the bootstrap.
     pub all: bool,
     /// Seed of all random choices.
     pub seed: u64,
@@ -70,19 +71,19 @@ impl Default for Options {
 /// The summaries of one or several files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesSummaries {
-    /// Requested confidence.
+    /// The requested confidence level.
     pub confidence: f64,
     /// Seed of all random choices.
     pub seed: u64,
-    /// One summary per series with values: subject by subject, metric by metric.
+    /// One summary per series that has values, ordered by subject and then by metric.
     pub series: Vec<SeriesSummary>,
     /// Recorded summaries of series without values.
     pub left: Vec<SummaryOnly>,
     /// Findings from reading the files; findings about single series are in `series`.
     pub findings: Vec<Finding>,
-    /// The recorded machine.
+    /// The machine as it was recorded.
     pub environment: Environment,
-    /// Start of the run, RFC 3339.
+    /// Start of the run in RFC 3339 format.
     pub started: Option<String>,
 }
 
@@ -104,14 +105,16 @@ pub struct SeriesSummary {
     pub name: String,
     /// The metric.
     pub metric: Metric,
-    /// The description used by comparisons: the median's interval widened for dependence, drift,
-    /// autocorrelation time.
+    /// The description used by comparisons, with the median's interval (widened for dependence),
+    /// drift and autocorrelation time.
     pub description: Description,
     /// Descriptive statistics.
     pub descriptives: Descriptives,
-    /// Intervals of the median by order statistics, assuming independence, one per level.
+    /// Intervals of the median from order statistics, one per level. They assume independent
+    /// values.
     pub median_intervals: Vec<MedianInterval>,
-    /// Student's t for the mean; `None` for fewer than two values, or if all are equal.
+    /// Student's t test of the mean; `None` if there are fewer than two values, or if all are
+    /// equal.
     pub student: Option<TTest>,
     /// Serial correlation.
     pub correlation: SerialCorrelation,
@@ -132,7 +135,7 @@ pub struct SeriesSummary {
     pub over_time: Vec<Slice>,
     /// Changes of level, and the steady state, if any.
     pub stability: Stability,
-    /// The period, if every n-th value differs.
+    /// The periodic deviation, if every n-th value differs from the others.
     pub periodic: Option<Periodic>,
     /// The signed-rank test about zero, if all parts were requested.
     pub signed_rank: Option<SignedRanks>,
@@ -146,8 +149,8 @@ pub struct SeriesSummary {
     pub outliers: Outliers,
     /// Number of distinct values.
     pub distinct: usize,
-    /// The distinct values with their counts, if at least 20 values have at most twelve distinct
-    /// ones.
+    /// The distinct values with their counts; empty unless at least 20 values have two to twelve
+    /// distinct ones.
     pub repeated: Vec<RepeatedValue>,
     /// True if all values are multiples of the smallest step between them.
     pub multiples: bool,
@@ -157,7 +160,7 @@ pub struct SeriesSummary {
     pub findings: Vec<Finding>,
 }
 
-/// Levels of all intervals: 90, 95 and 99 %, and the requested one.
+/// Returns the levels of all intervals: 90, 95 and 99 %, and the requested one.
 pub fn levels(asked: f64) -> Vec<f64> {
     let mut levels = LEVELS.to_vec();
     if LEVELS.iter().all(|level| (level - asked).abs() > 1e-9) {
@@ -166,16 +169,15 @@ pub fn levels(asked: f64) -> Vec<f64> {
     levels
 }
 
-/// Summarizes the series of samples: the requested metric of every subject, or all metrics. O(n log
-/// n) per series.
+/// Summarizes the requested metric of every subject, or all metrics. O(n log n) per series.
 ///
 /// # Errors
-/// If there is nothing to describe, or the requested metric does not exist.
+/// Returns an error if there is nothing to describe, or if the requested metric does not exist.
 pub fn of_samples(samples: &Samples, options: &Options) -> Result<SeriesSummaries, AnalysisError> {
     of_samples_telling(samples, options, &mut |_| ())
 }
 
-/// Number of phases reported by [`of_samples_telling`].
+/// Returns the number of phases that [`of_samples_telling`] reports.
 ///
 /// # Errors
 /// See [`of_samples`].
@@ -273,8 +275,8 @@ impl SummaryOnly {
 }
 
 impl SeriesSummary {
-    /// Summarizes one series in its order of measurement; `None` if it is empty. `values` must be
-    /// finite. O(n log n).
+    /// Summarizes one series, whose values must be finite and in the order of measurement; `None`
+    /// if it is empty. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
         Self::of_telling(name, metric, values, (options, 1), &mut |_| ())
     }
@@ -352,7 +354,7 @@ impl SeriesSummary {
         self
     }
 
-    /// Effective number of values divided by n, in 0..=1.
+    /// Returns the effective number of values divided by n, between 0 and 1.
     pub fn effective_share(&self) -> f64 {
         self.description.effective() / self.description.n as f64
     }

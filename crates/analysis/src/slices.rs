@@ -14,11 +14,13 @@ pub struct Answers {
     /// Number of slices.
     pub slices: usize,
     /// Counts of the measured parts by name: `due`, `answered`, `failed`, `failed.timeout`,
-    /// `status.200`, … Sums over the slices, except for maxima, whose names begin with `most_`.
+    /// `status.200`, … They are sums over the slices, except for maxima, whose names begin with
+    /// `most_`.
     pub counts: BTreeMap<String, u64>,
     /// Latencies of answered requests.
     pub latency: Histogram,
-    /// Service times of answered requests, measured from sending, not from the due time.
+    /// Service times of answered requests, measured from sending the request, not from its due
+    /// time.
     pub service: Histogram,
     /// Outcomes by slice, in order.
     pub by_slice: Vec<SliceOf>,
@@ -36,7 +38,7 @@ pub struct SliceOf {
     /// Number of failed requests.
     pub failed: u64,
     /// Number of failed requests that the server refused, broke off, or answered incorrectly. The
-    /// others were never answered.
+    /// others timed out or could not be sent.
     pub broken: u64,
     /// Time in seconds before the slice during which the idle server answered no request.
     pub silent_seconds: f64,
@@ -56,7 +58,8 @@ pub struct SecondOf {
     pub latency: [f64; 3],
 }
 
-/// Kinds of failures that a busy machine may cause, or that are this machine's fault.
+/// Kinds of failures that a busy machine may cause, or that the machine running this program
+/// causes.
 const WAITED: [&str; 5] = ["timeout", "connect_timeout", "tls_timeout", "no_port", "no_descriptor"];
 
 /// Levels of the latency quantiles kept for every second.
@@ -76,12 +79,12 @@ impl Answers {
         }
     }
 
-    /// A count; 0 for an unknown name.
+    /// Returns a count by its name; 0 if the name is unknown.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }
 
-    /// The kinds of failures with their counts, most frequent first.
+    /// Returns the kinds of failures with their counts, most frequent first.
     pub fn failures(&self) -> Vec<(&str, u64)> {
         let mut found: Vec<(&str, u64)> = self
             .counts
@@ -92,14 +95,15 @@ impl Answers {
         found
     }
 
-    /// The time in seconds within which a share of all requests was answered; `None` if it never
-    /// was.
+    /// Returns the time in seconds within which this share of all requests was answered; `None` if
+    /// too many of them failed.
     pub fn within(&self, share: f64) -> Option<f64> {
         self.latency.quantile_seconds(share, self.count("failed"))
     }
 }
 
-/// The outcomes of every subject with requests; empty if this is not a load test. O(histograms).
+/// Returns the outcomes of every subject with requests; empty if this is not a load test.
+/// O(histograms).
 pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut found: BTreeMap<usize, Answers> = BTreeMap::new();
     // Rates tried by a search do not count.
@@ -145,7 +149,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
             _ => {}
         }
     }
-    // One second at a time, since histograms are large and a test may last for hours.
+    // Merges one second at a time, since histograms are large and a test may last for hours.
     seconds.sort_by_key(|own| (own.subject, own.second));
     for same in seconds.chunk_by(|a, b| (a.subject, a.second) == (b.subject, b.second)) {
         let mut sum = Histogram::default();
@@ -166,7 +170,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
     found.into_values().collect()
 }
 
-/// Maximum number of plotted seconds of a slice: one day.
+/// Largest index of a plotted second: one day. Later seconds are added to it.
 const MOST_SECONDS: u32 = 86_400;
 
 impl Answers {

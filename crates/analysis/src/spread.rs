@@ -1,12 +1,12 @@
 //! The spread of runs, and the effect of a setting on it.
 //!
-//! The spread is the interquartile range divided by the median: one stall in a hundred does not
-//! affect it, and doubling both time and noise does not change it. Two settings measured
-//! alternately are compared by the ratio of their spreads. Its interval is a percentile bootstrap
-//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks, to
-//! keep common effects together, in stretches of adjacent blocks from the run joined end to end
-//! into a ring, to preserve the correlation of runs (the circular block bootstrap of Politis &
-//! Romano, 1992). All randomness comes from the seed.
+//! The spread is the interquartile range divided by the median. One stall in a hundred does not
+//! affect it, and doubling both time and noise does not change it. Two settings that are measured
+//! alternately are compared by the ratio of their spreads. The interval of the ratio is a
+//! percentile bootstrap (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13). It draws
+//! whole blocks, to keep common effects together, in stretches of adjacent blocks from the run
+//! joined end to end into a ring, to preserve the correlation of runs (the circular block bootstrap
+//! of Politis & Romano, 1992). All randomness comes from the seed.
 //!
 //! The ratio does not show which setting is *faster*; comparisons do.
 
@@ -29,18 +29,18 @@ pub struct Spread {
     pub p99_over_median: f64,
 }
 
-/// The verdict on a setting's spread.
+/// The effect of a setting on the spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpreadVerdict {
     /// The setting reduces the spread.
     Narrower,
     /// The setting increases the spread.
     Wider,
-    /// No difference is known.
+    /// The interval contains 1, so no difference is known.
     Unknown,
 }
 
-/// Comparison of runs with a setting and runs without it.
+/// A comparison of the spread with and without a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadComparison {
     /// Number of blocks.
@@ -49,23 +49,24 @@ pub struct SpreadComparison {
     pub before: Spread,
     /// The spread with the setting.
     pub after: Spread,
-    /// Spread after / before: 0.2 is five times as narrow; infinite if the spread before was zero.
+    /// Spread with the setting divided by that without it: 0.2 is five times as narrow. Infinite if
+    /// only the spread without it is zero.
     pub ratio: f64,
-    /// Interval of the ratio; an end may be 0 or infinite if values come in few steps.
+    /// Interval of the ratio. If the values come in few steps, its ends may be 0 or infinite.
     pub interval: Interval,
     /// The verdict derived from the interval.
     pub verdict: SpreadVerdict,
 }
 
 impl SpreadComparison {
-    /// Relative change of the median: −0.02 is a decrease by 2 %.
+    /// Returns the relative change of the median: −0.02 is a decrease of 2 %.
     pub fn median_change(&self) -> f64 {
         self.after.median / self.before.median - 1.0
     }
 }
 
-/// Number of successive runs in a stretch, whose spread shows how noisy the machine was at the
-/// time.
+/// Number of successive runs in a stretch. The spread of a stretch shows how noisy the machine was
+/// at the time.
 pub const STRETCH: usize = 16;
 /// Minimum number of stretches.
 const FEWEST_STRETCHES: usize = 10;
@@ -73,10 +74,10 @@ const FEWEST_STRETCHES: usize = 10;
 /// The noise of one program over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadOverTime {
-    /// Mean time between successive runs, s.
+    /// Mean time between successive runs, in seconds.
     pub apart_seconds: f64,
-    /// Rank autocorrelation of successive runs, at least 0: the share of the spread that they have
-    /// in common, so that blocks cancel it.
+    /// Rank autocorrelation of successive runs, at least 0. It is the share of the spread that
+    /// successive runs have in common, which comparisons within blocks cancel.
     pub shared: f64,
     /// The spread that a tenth of all stretches of [`STRETCH`] successive runs do not exceed.
     pub quiet: f64,
@@ -87,7 +88,7 @@ pub struct SpreadOverTime {
 /// Reasons why spreads can't be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpreadError {
-    /// Some blocks do not have exactly one value of each setting.
+    /// The settings have different numbers of values, although each must have one in every block.
     #[error(
         "the settings were measured {before} and {after} times; each must occur once in every block"
     )]
@@ -97,12 +98,12 @@ pub enum SpreadError {
         /// Number of values with the setting.
         after: usize,
     },
-    /// There are too few blocks.
+    /// There are too few blocks; contains their number.
     #[error(
         "spreads need at least {FEWEST_SPREAD_BLOCKS} blocks, but there are {0}; measure longer"
     )]
     TooFewBlocks(usize),
-    /// A value is not positive, so spreads relative to the median are undefined.
+    /// A value is not positive and finite, so spreads relative to the median are undefined.
     #[error("block {block} holds {value}, but spreads are compared for positive values only")]
     NotPositive {
         /// Number of the block, counted from 1.
@@ -112,14 +113,14 @@ pub enum SpreadError {
     },
 }
 
-/// The spread of a series; `None` if it is empty or its median is not positive. O(n log n).
+/// Returns the spread of a series; `None` if it is empty or its median is not positive. O(n log n).
 pub fn of(values: &[f64]) -> Option<Spread> {
     let spread = measured(&mut values.to_vec());
     (spread.median > 0.0).then_some(spread)
 }
 
-/// Describes the noise of positive values in order of measurement, which took this many seconds in
-/// all; `None` if there are too few. O(n log n).
+/// Describes the noise of positive values in order of measurement, which took `seconds` seconds in
+/// total; `None` if there are too few. O(n log n).
 pub fn over_time(values: &[f64], seconds: f64) -> Option<SpreadOverTime> {
     let stretches: Vec<f64> =
         values.chunks_exact(STRETCH).filter_map(|s| Some(of(s)?.iqr_over_median)).collect();
@@ -134,14 +135,14 @@ pub fn over_time(values: &[f64], seconds: f64) -> Option<SpreadOverTime> {
     })
 }
 
-/// Compares the spread of runs with a setting with that of runs without it, by block in order of
-/// measurement. With k settings, each should get its share of the error: a `confidence` of 1 −
-/// 0.05/k. O(2000 · n log n).
+/// Compares the spread of runs with a setting to that of runs without it, given one value per block
+/// in order of measurement. With k settings, each should get its share of the error: a `confidence`
+/// of 1 − 0.05/k. O(2000 · n log n).
 ///
 /// # Errors
 ///
-/// If there are too few blocks, if the numbers of values differ, or if values are not positive and
-/// finite.
+/// Returns an error if there are too few blocks, if the numbers of values differ, or if a value is
+/// not positive and finite.
 pub fn compare(
     before: &[f64],
     after: &[f64],
@@ -206,7 +207,7 @@ fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
     Ok(())
 }
 
-/// The ratio of two spreads; 1 if both are zero.
+/// Returns the ratio of two spreads; 1 if they are equal, even if both are zero.
 fn ratio(before: &Spread, after: &Spread) -> f64 {
     if before.iqr_over_median == after.iqr_over_median {
         1.0
@@ -215,7 +216,7 @@ fn ratio(before: &Spread, after: &Spread) -> f64 {
     }
 }
 
-/// Computes the spread, sorting the values; NaN for an empty slice.
+/// Computes the spread of values, which are sorted in place; NaN for an empty slice.
 fn measured(values: &mut [f64]) -> Spread {
     values.sort_unstable_by(f64::total_cmp);
     let at = |p| descriptive::quantile_sorted(values, p);

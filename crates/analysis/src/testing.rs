@@ -1,8 +1,8 @@
 //! Analysis of a test suite's runs without comparison: the parts of the time, the slowest tests,
 //! the extra cost of the first test of a run, and tests that fail always or sometimes.
 //!
-//! Parts are means, since only means of parts add up to the mean of the whole; tests have medians,
-//! as everywhere else.
+//! Times of parts are means, since only means of parts add up to the mean of the whole. Times of
+//! tests are medians, as everywhere else.
 
 mod timeline;
 
@@ -16,7 +16,8 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, descriptive};
 use std::collections::BTreeMap;
 
-/// Names of the parts of a suite's time, in order of their kind; they add up to the whole.
+/// Names of the parts of a suite's time, in the order of their recorded numbers. They add up to the
+/// whole.
 pub const PARTS: [&str; 10] = [
     "boot",
     "loading",
@@ -30,7 +31,7 @@ pub const PARTS: [&str; 10] = [
     "unaccounted",
 ];
 
-/// The parts that single tests also have.
+/// Names of the parts that single tests also have.
 pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];
 
 /// Analysis of one side's suite.
@@ -48,14 +49,14 @@ pub struct Testing {
     pub untimed: Vec<String>,
     /// The known parts of the suite's time.
     pub parts: Vec<PartTime>,
-    /// Mean total time of all tests over all processes, in seconds.
+    /// Mean total time of all tests in all processes, in seconds; NaN if unknown.
     pub together: f64,
-    /// Mean CPU time of the suite, in seconds.
+    /// Mean CPU time of the suite, in seconds; `None` if unknown.
     pub cpu: Option<f64>,
-    /// Mean number of processes that ran tests.
+    /// Mean number of processes that ran tests; `None` if unknown.
     pub workers: Option<f64>,
-    /// Extra time of the first test of a run, whichever it is; `None` if no runs with different
-    /// orders show it.
+    /// Extra time of the first test of a run, whichever test that is; `None` unless runs with
+    /// different orders show it.
     pub first: Option<First>,
     /// Tests that failed, most frequent first.
     pub failing: Vec<Failing>,
@@ -66,13 +67,13 @@ pub struct Testing {
 }
 
 impl Testing {
-    /// Number of tests that ran, with or without a time.
+    /// Returns the number of tests that ran, with or without a time.
     pub fn count(&self) -> usize {
         self.tests.len() + self.untimed.len()
     }
 }
 
-/// A test's time.
+/// The time of one test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestTime {
     /// Name of the test.
@@ -97,11 +98,12 @@ pub struct TestTime {
 pub struct PartTime {
     /// Name of the part, one of [`PARTS`].
     pub name: &'static str,
-    /// Mean over runs, in seconds.
+    /// Mean over all runs, in seconds. Runs without the part count as 0.
     pub seconds: f64,
     /// Share of the part in the whole time.
     pub share: f64,
-    /// Description over runs. The medians of the parts do not add up to that of the whole.
+    /// Description over the runs that have this part. The medians of the parts do not add up to
+    /// that of the whole.
     pub described: Description,
 }
 
@@ -126,16 +128,16 @@ pub struct Failing {
     /// Number of runs in which the test failed first and passed on retry by the framework; not
     /// included in `failed`.
     pub retried: u64,
-    /// Number of runs.
+    /// Number of runs in which the test ran.
     pub runs: u64,
-    /// Interval of the failure rate (Wilson).
+    /// Wilson interval of the failure rate, which includes retried runs.
     pub interval: Option<Interval>,
-    /// Number of successive passing runs that would show that the test is fixed, if it fails only
-    /// sometimes.
+    /// Number of successive passing runs that would show that the test is fixed; `None` if it fails
+    /// in every run.
     pub green_runs: Option<u64>,
     /// Blocks in which the test failed.
     pub failed_in: Vec<u32>,
-    /// Blocks in which the test passed.
+    /// Blocks in which the test passed, even if only on retry.
     pub passed_in: Vec<u32>,
 }
 
@@ -145,7 +147,8 @@ impl Failing {
         self.failed == self.runs
     }
 
-    /// Share of the runs in which the test failed, including those in which it passed on retry.
+    /// Returns the share of the runs in which the test failed, including those in which it passed
+    /// on retry.
     pub fn share(&self) -> f64 {
         (self.failed + self.retried) as f64 / self.runs as f64
     }
@@ -267,8 +270,8 @@ fn outcome(samples: &Samples, observation: u32) -> Outcome {
     samples.observation(observation as usize).map_or(Outcome::Ok, |own| own.outcome)
 }
 
-/// For a test that ran first in some of its runs, the extra time of these runs over the others, by
-/// block, with the number of the others.
+/// For a test that ran first in some of its runs, adds to `first` by block the number of the other
+/// runs, and the extra time over them.
 fn first_costs(
     series: &[(u32, f64)],
     places: &BTreeMap<u32, f64>,
@@ -287,7 +290,7 @@ fn first_costs(
     }
 }
 
-/// The cost of running first, if it is beyond chance and large enough.
+/// Returns the cost of running first, if it is beyond chance and large enough.
 fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First> {
     let excess: Vec<f64> = first.values().map(|&(_, excess)| excess).collect();
     let found = Description::of(&excess, confidence)?;
@@ -299,8 +302,8 @@ fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First>
     })
 }
 
-/// A test's failures; `None` if it never failed. `again` lists the blocks in which the framework
-/// retried it.
+/// Returns a test's failures; `None` if it never failed. `again` lists the blocks in which the
+/// framework retried it.
 fn of_outcomes(
     name: String,
     outcomes: &[(u32, Outcome)],
@@ -319,7 +322,7 @@ fn of_outcomes(
         return None;
     }
     let share = wrong as f64 / runs as f64;
-    // Fewer passing runs could be chance.
+    // With fewer runs, passing all of them could be chance.
     let green_runs = (wrong < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
     Some(Failing {
         name,

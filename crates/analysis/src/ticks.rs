@@ -1,13 +1,14 @@
-//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few
-//! digits.
+//! The error of readings that come in steps, such as those of a coarse clock or numbers with too
+//! few digits.
 //!
 //! A reading rounded to a step is off by up to half a step, and so is the median of readings that
-//! all fall on one or two steps; the difference of two such medians is off by up to a whole step,
+//! all fall on one or two steps. The difference of two such medians is off by up to a whole step,
 //! however many readings there are. If readings spread over several steps, their rounding errors
 //! are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a
-//! standard deviation of about half a step); ranks then only need the ties resolved. A clock read
-//! at the start and at the end is off by less than a step in each reading; these errors cancel in
-//! the mean but not in the median, and a whole step covers them. Exact counts have no rounding.
+//! standard deviation of about half a step). Ranks then only need the ties resolved. A clock that
+//! is read at the start and at the end is off by less than a step in each reading; these errors
+//! cancel in the mean but not in the median, and a whole step covers them. Exact counts have no
+//! rounding.
 
 use crate::policy;
 use crate::recording::Recording;
@@ -15,12 +16,12 @@ use crate::verdict::Scale;
 use assay_stats::{Interval, descriptive, merged};
 use std::borrow::Cow;
 
-/// Distances that differ from a multiple of the step by less than this share of it do so because of
-/// decimal rounding.
+/// Tolerance for decimal rounding, as a share of the step: a distance that is this close to a
+/// multiple of the step counts as one.
 const ROUNDING: f64 = 1e-3;
 
-/// A common divisor of all distances that is less than this share of the smallest distance is
-/// accidental: such readings have no step.
+/// Minimum common divisor of all distances, as a share of the smallest distance. A finer divisor is
+/// accidental, and such readings have no step.
 const FINEST: f64 = 0.01;
 
 /// Steps in the readings of two sides.
@@ -28,7 +29,7 @@ const FINEST: f64 = 0.01;
 pub struct Ticks {
     /// The step, in the unit of the readings; 0 if it does not matter.
     step: f64,
-    /// True if nearly all readings of a side are on two neighboring steps.
+    /// True if nearly all readings of at least one side are on two neighboring steps.
     hides: bool,
 }
 
@@ -42,7 +43,7 @@ impl Ticks {
             descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
         // A step much finer than the error of the center has no effect.
         let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
-        // Readings below half a step, when spread over the step, would no longer have a logarithm.
+        // A reading below half a step might get no logarithm when it is spread over its step.
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
         let may_spread = least <= 0.0 || least > step / 2.0;
         if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
@@ -56,9 +57,9 @@ impl Ticks {
         }
     }
 
-    /// The step of two constant sides: one unit of their last decimal place, at most the gap
-    /// between them; 0 for equal whole numbers, which may be counts. `None` if the readings of a
-    /// side differ.
+    /// Returns the step of two constant sides: one unit of their last decimal place, at most the
+    /// gap between them; 0 for equal whole numbers, which may be counts. `None` unless each side
+    /// has at least two readings, all of them equal.
     pub fn between_constants(first: &[f64], second: &[f64]) -> Option<f64> {
         let constant = |side: &[f64]| {
             side.first().copied().filter(|value| side.len() > 1 && side.last() == Some(value))
@@ -72,14 +73,14 @@ impl Ticks {
         })
     }
 
-    /// True if ties must be resolved: the readings spread over several steps, which are large
-    /// compared with the error of the center.
+    /// Returns true if ties must be resolved, because the readings spread over several steps that
+    /// are large compared with the error of the center.
     fn is_dithered(self) -> bool {
         self.step > 0.0 && !self.hides
     }
 
-    /// The readings of a side (ascending), with ties spread evenly over their step if necessary.
-    /// The result is ascending. O(n).
+    /// Returns the readings of a side, which must be ascending, with ties spread evenly over their
+    /// step if necessary. The result is ascending. O(n).
     pub fn spread_sorted(self, sorted: &[f64]) -> Cow<'_, [f64]> {
         if !self.is_dithered() {
             return Cow::Borrowed(sorted);
@@ -93,8 +94,9 @@ impl Ticks {
         Cow::Owned(spread.collect())
     }
 
-    /// The readings of two sides that are paired one by one, with ties spread over their step in an
-    /// unrelated order (two additive recurrences) if necessary. O(n).
+    /// Returns the readings of two paired sides with their ties spread over their step, in an order
+    /// that is unrelated between the sides (two additive recurrences); `None` if this is not
+    /// necessary. O(n).
     pub fn spread_pairs(self, first: &[f64], second: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         // The golden ratio, and the silver ratio of Pell's numbers.
         const RATIOS: [f64; 2] = [0.618_033_988_749_894_9, 0.414_213_562_373_095_1];
@@ -135,14 +137,15 @@ impl Ticks {
         }
     }
 
-    /// The part of a difference that may be due to rounding, in the unit: a whole step, or 0.
+    /// Returns the part of a difference that may be due to rounding, in the unit of the readings: a
+    /// whole step, or 0.
     pub fn hidden(self) -> f64 {
         if self.hides { self.step } else { 0.0 }
     }
 }
 
-/// The step of which all distances between readings are multiples; `None` unless enough readings
-/// are tied, or each side is constant.
+/// Returns the step of which all distances between readings are multiples; `None` if there is none,
+/// or if neither enough readings are tied nor each side is constant.
 fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     if let Some(step) = Ticks::between_constants(first, second) {
         return Some(step).filter(|step| *step > 0.0);
@@ -166,7 +169,7 @@ fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     Some(step)
 }
 
-/// The largest length of which both are multiples, within `tolerance`.
+/// Returns the largest length of which both lengths are multiples, within `tolerance`.
 fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     while b > tolerance {
         let rest = a % b;
@@ -176,7 +179,8 @@ fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     a
 }
 
-/// True if nearly all readings of a side (ascending) are on two neighboring steps.
+/// Returns true if nearly all readings of a side, which must be ascending, are on two neighboring
+/// steps.
 fn hardly_leaves(sorted: &[f64], step: f64) -> bool {
     let most = (0..sorted.len()).map(|from| {
         let reach = sorted[from] + step * (1.0 + ROUNDING);
@@ -186,7 +190,7 @@ fn hardly_leaves(sorted: &[f64], step: f64) -> bool {
     most as f64 > policy::WITHIN_TWO_STEPS * sorted.len() as f64
 }
 
-/// One unit in the last decimal place of a fraction; 0 for whole numbers.
+/// Returns one unit in the last decimal place of a fraction; 0 for whole numbers.
 pub(crate) fn last_digit(value: f64) -> f64 {
     let digits = format!("{value}");
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());

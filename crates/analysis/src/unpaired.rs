@@ -1,10 +1,10 @@
 //! The interval for samples that were recorded separately.
 //!
-//! The method is the Hodges–Lehmann shift (of logarithms if possible) with the interval of all
+//! The method is the Hodges–Lehmann shift (of logarithms if possible). Its interval consists of all
 //! shifts that Brunner and Munzel's test accepts, widened by each side's autocorrelation time
 //! (Brunner & Munzel 2000; Geyer 1992 for the time). With fewer than 24 values on a side, this test
-//! is slightly liberal, so the interval then also covers that of the exact Mann–Whitney
-//! distribution and, if one side has a much wider spread, that of Welch's t (simulated:
+//! is slightly liberal. The interval then also covers that of the exact Mann–Whitney distribution
+//! and, if one side has a much wider spread, that of Welch's t (simulated:
 //! `docs/concepts/deciding.md`, section 6). For long series, the placements are computed only once,
 //! at the estimate. No computation from two files can correct drift *between* the recordings, which
 //! reports state with every such verdict.
@@ -19,8 +19,8 @@ use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
 use std::borrow::Cow;
 
-/// Number of values on a side from which the placements are computed once, at the estimate, instead
-/// of at every shift, which is faster and gives practically the same result.
+/// Number of values on the larger side from which the placements are computed once, at the
+/// estimate, instead of at every shift. This is faster and gives practically the same result.
 const ONCE_FROM: usize = 1000;
 
 /// Returns true if samples of these sizes are also compared using the exact distribution of the
@@ -29,8 +29,8 @@ pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
 
-/// The minimum number of values per side for the rank test to detect a difference at a two-sided
-/// level: enough for the most extreme order to be rarer than the level. O(result).
+/// Returns the minimum number of values per side with which the rank test can detect a difference
+/// at a two-sided level: enough for the most extreme order to be rarer than the level. O(result).
 pub fn fewest(level: f64) -> usize {
     // The probability of one of the C(2n, n) ways to divide 2n ranks, and of its mirror image.
     let mut chance = 2.0;
@@ -47,9 +47,9 @@ pub fn fewest(level: f64) -> usize {
 pub struct UnpairedDecision {
     /// The verdict with its interval.
     pub decision: Decision,
-    /// Effective sample sizes of reference and other.
+    /// Effective sample sizes of the reference and of the other recording.
     pub effective: (f64, f64),
-    /// Dependence of successive values, of the more dependent side.
+    /// Dependence of successive values on the more dependent side.
     pub dependence: Dependence,
     /// True if a side has too few values for its dependence to be tested.
     pub untested: bool,
@@ -84,8 +84,8 @@ pub fn decide(
     UnpairedDecision { decision, effective, dependence, untested }
 }
 
-/// The interval for the plain shift, other − reference, whatever the decision's scale; also returns
-/// the estimate.
+/// Returns the interval of the plain shift, `other` − `reference`, regardless of the scale of the
+/// decision, and the estimate.
 pub fn shift_interval(reference: &[f64], other: &[f64], level: f64) -> (Option<Interval>, f64) {
     shift_of(&Recording::of(reference), &Recording::of(other), level)
 }
@@ -100,7 +100,8 @@ pub(crate) fn shift_of(
     (found.interval, estimate)
 }
 
-/// The interval for the ratio, and the estimate, both as logarithms; every value must be positive.
+/// Returns the interval of the ratio and the estimate, both as logarithms. Every value must be
+/// positive.
 pub(crate) fn ratio_of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -120,8 +121,8 @@ fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (UnpairedInt
     between_readings(Scale::Shift, x, y, level, |sorted| sorted)
 }
 
-/// The interval on a scale, widened by the rounding of a coarse clock; `on_scale` transforms
-/// ascending readings to the scale.
+/// Returns the interval on a scale, widened by the rounding of a coarse clock, and the estimate.
+/// `on_scale` transforms ascending readings to the scale.
 fn between_readings<'a>(
     scale: Scale,
     x: &'a Recording<'_>,
@@ -139,8 +140,8 @@ fn between_readings<'a>(
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (UnpairedInterval, f64) {
-    // Logarithms preserve the order, and so the ranks and their correlation; if rounding swaps any,
-    // sorting again is cheap.
+    // Logarithms preserve the order, and with it the ranks and their correlation. If rounding swaps
+    // any values, sorting again is cheap.
     between_readings(Scale::Ratio, x, y, level, |sorted| {
         let mut logs: Vec<f64> = sorted.iter().map(|v| v.ln()).collect();
         sorting::sort(&mut logs);
@@ -148,7 +149,8 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Unpai
     })
 }
 
-/// The interval for the shift between two ascending samples, given their serial dependence.
+/// Returns the interval for the shift between two ascending samples with a known serial dependence,
+/// and the estimate.
 fn between(
     (x, of_x): (&[f64], Order),
     (y, of_y): (&[f64], Order),
@@ -173,8 +175,8 @@ fn between(
     (UnpairedInterval { interval, effective, dependence }, estimate)
 }
 
-/// The interval for samples that are large enough. Each side is ascending, with its autocorrelation
-/// time.
+/// Returns the interval for samples that are large enough. Each side consists of its ascending
+/// values and its autocorrelation time.
 fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     if x.0.len().max(y.0.len()) < ONCE_FROM {
         return two_sample::studentized_interval(x, y, 1.0 - level);
@@ -182,7 +184,7 @@ fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
 }
 
-/// The interval for few values: covers the intervals of all applicable methods.
+/// Returns the interval for few values, which covers the intervals of all methods that apply.
 fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
     // With fewer than two values, a side has no spread.
@@ -197,9 +199,9 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Returns true if the spread of one side differs clearly from that of the other, by their
-/// interquartile ranges, which a single stall does not affect. With a handful of values, the
-/// spreads are unknown and assumed to differ.
+/// Returns true if the spreads of the sides differ clearly, measured by their interquartile ranges,
+/// which a single stall does not affect. With only a handful of values, the spreads are unknown and
+/// assumed to differ.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

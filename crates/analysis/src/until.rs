@@ -1,9 +1,9 @@
 //! The user's stopping condition: `width < 0.5% and blocks >= 30`, `clear or seconds > 120`.
 //!
 //! A condition consists of comparisons of a quantity with a number, joined by `and` (which has
-//! higher precedence) and `or`, with parentheses; the word `clear` means that every comparison has
-//! its answer. It is parsed before measuring begins; errors are reported with their position. The
-//! experiment supplies the state.
+//! higher precedence) and `or`, with parentheses. The word `clear` means that every comparison of
+//! the experiment has its answer. A condition is parsed before measuring begins, and errors are
+//! reported with their position. The experiment supplies the state.
 //!
 //! ```
 //! use assay_analysis::until::{Condition, State};
@@ -43,12 +43,12 @@ pub struct Condition(Node);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct UntilError {
-    /// The whole text.
+    /// The whole text of the condition.
     pub text: String,
     /// Start of the problem, in characters counted from 1; one past the end if something is
     /// missing.
     pub position: usize,
-    /// The problem and its correction.
+    /// Description of the problem, with a correction.
     pub problem: String,
 }
 
@@ -90,7 +90,7 @@ impl Condition {
     /// Parses a condition.
     ///
     /// # Errors
-    /// If the text is not a condition, with the position and a correction.
+    /// Returns an error with its position and a correction if the text is not a condition.
     pub fn parse(text: &str) -> Result<Self, UntilError> {
         let mut reader = Reader { text, at: 0 };
         let node = reader.any(0)?;
@@ -111,8 +111,8 @@ impl Condition {
         self.0.holds(state)
     }
 
-    /// Returns true if the condition depends on the samples, rather than on blocks and seconds
-    /// alone.
+    /// Returns true if the condition depends on the samples, rather than only on blocks and
+    /// seconds.
     pub fn asks_samples(&self) -> bool {
         self.0.asks_samples()
     }
@@ -282,7 +282,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The unit after a number, with or without a space; empty if a keyword or nothing follows.
+    /// Returns the unit after a number, with or without a space between them; empty if a keyword or
+    /// nothing follows.
     fn unit(&mut self) -> &str {
         let begin = self.at;
         self.skip_spaces();

@@ -10,13 +10,13 @@ use assay_stats::Interval;
 /// The verdict on a subject compared with the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The metric is better than the reference's (for times: less).
+    /// The metric is better than that of the reference, which for times means less.
     Faster,
     /// The metric is worse than the reference's.
     Slower,
     /// The difference is smaller than the threshold.
     Equivalent,
-    /// Not yet known.
+    /// The interval is too wide for another verdict, or there is none.
     Inconclusive,
 }
 
@@ -29,7 +29,7 @@ impl Verdict {
         Self::ALL.into_iter().find(|verdict| verdict.word() == word)
     }
 
-    /// The word used in JSON and by `--fail-if`.
+    /// Returns the word used in JSON and by `--fail-if`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -50,7 +50,7 @@ impl Verdict {
 pub enum Scale {
     /// Logarithms of ratios: the default, for positive values and a relative threshold.
     Ratio,
-    /// Differences in the metric's unit: for values that are zero or negative, and for absolute
+    /// Differences in the metric's unit, for values that may be zero or negative, and for absolute
     /// thresholds.
     Shift,
 }
@@ -63,12 +63,13 @@ pub struct Decision {
     pub scale: Scale,
     /// Best estimate of the difference, second against first.
     pub estimate: f64,
-    /// Interval of the estimate; `None` if there are too few observations at this level.
+    /// Interval of the estimate; `None` if the observations are too few, or too dependent, for this
+    /// level.
     pub interval: Option<Interval>,
-    /// The threshold; NaN if it can't be expressed on this scale (a fraction of a reference of
-    /// zero).
+    /// The threshold; NaN if it can't be expressed on this scale, as for a fraction of a reference
+    /// of zero.
     pub threshold: f64,
-    /// The clock's step; the interval includes the rounding that it causes.
+    /// The step of the clock. The interval includes the rounding that it causes.
     pub clock_step: f64,
     /// The verdict.
     pub verdict: Verdict,
@@ -100,21 +101,22 @@ impl Decision {
         (self.verdict, self.possibly_below_threshold) = read(interval, self.threshold, better);
     }
 
-    /// Returns true if not only the direction of the difference is known, but also its size: the
-    /// half width of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]).
-    /// Otherwise only a lower bound can be stated.
+    /// Returns true if the size of the difference is known, and not only its direction: the half
+    /// width of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]). Otherwise
+    /// only a lower bound can be stated.
     pub fn size_is_known(&self) -> bool {
         let size = self.estimate.abs();
         self.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
     }
 
-    /// True if the direction is known but the difference may be below the threshold; false without
-    /// a threshold.
+    /// Returns true if the direction is known but the difference may be below the threshold; false
+    /// without a threshold.
     pub fn may_not_matter(&self) -> bool {
         self.possibly_below_threshold && self.threshold.is_finite()
     }
 
-    /// The end of the interval nearer to no difference; `None` if there is no interval.
+    /// Returns the end of the interval that is nearer to no difference; `None` if there is no
+    /// interval.
     pub fn least(&self) -> Option<f64> {
         let Interval { lower, upper } = self.interval?;
         Some(if lower.abs() < upper.abs() { lower } else { upper })

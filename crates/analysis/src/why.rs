@@ -1,10 +1,10 @@
-//! Explains why one side takes longer than the other, from all contents of a record.
+//! Explains why one side takes longer than the other, from everything in a record.
 //!
 //! There are three kinds of evidence of different strength. Wall time is the sum of user time,
 //! system time and waiting, so each of these has an exact share of the difference, with an interval
-//! ([`parts`]). Sampled functions are such a decomposition of processor time ([`functions`]). A
-//! count (page faults, allocations, instructions) is not itself a part of the time, but can explain
-//! one if it changed in the same direction, and by enough, given the cost of each event
+//! ([`parts`]). Sampled functions divide processor time in the same way ([`functions`]). A count
+//! (page faults, allocations, instructions) is not part of the time itself, but can explain a part
+//! that changed in the same direction, if the count changed by enough, given the cost of each event
 //! ([`causes`]).
 //!
 //! A cause is named only if the interval of its effect excludes zero.

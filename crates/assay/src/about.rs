@@ -4,7 +4,7 @@
 use crate::others;
 use std::ffi::OsString;
 
-/// Returns true if a command line asks for the version with its details.
+/// Returns true if a command line asks only for the version and its details.
 pub(crate) fn is_asked(words: &[OsString]) -> bool {
     let is_version = |word: &OsString| word == "--version" || word == "-V";
     let is_verbose = |word: &OsString| word == "--verbose" || word == "-v";

@@ -1,15 +1,15 @@
-//! Turns the advice in findings into options of the verb that shows them. This is the only module
-//! that defines how each verb spells advice.
+//! Turns the advice in findings into options of the command that shows them. This is the only
+//! module that defines how each command spells advice.
 //!
-//! A finding carries its advice as an [`Action`], wherever it was made, perhaps when another verb
-//! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every
-//! option against the verb's own arguments.
+//! A finding carries its advice as an [`Action`], wherever the finding was made, perhaps when
+//! another command recorded the file. Advice that a command cannot follow at all is dropped here. A
+//! test checks every option against the command's own arguments.
 
 use assay_data::advice::RecordedSides;
 use assay_data::{Action, Advice, Finding, Invocation};
 use std::path::Path;
 
-/// The verb that shows the findings.
+/// The command that shows the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// `assay run`
@@ -26,9 +26,9 @@ pub(crate) enum Dialect {
     Compare,
     /// `assay describe`
     Describe,
-    /// `assay profile`, when it samples itself
+    /// `assay profile`, when it samples programs itself
     Profile,
-    /// `assay profile`, of recordings
+    /// `assay profile`, when it reads recordings
     Recording,
     /// `assay doctor`
     Doctor,
@@ -36,7 +36,7 @@ pub(crate) enum Dialect {
     Gate,
 }
 
-/// Words the advice of every finding for this verb, and drops advice that does not apply.
+/// Words the advice of every finding for this command, and drops advice that does not apply to it.
 pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for finding in findings {
         let spelled = finding.advice.drain(..).filter_map(|advice| dialect.spelled(advice.action));
@@ -44,7 +44,7 @@ pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a
     }
 }
 
-/// Adds the file's name to commands that repeat a run.
+/// Puts the name of the file into advice to repeat a run.
 pub(crate) fn name_file<'a>(file: &Path, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for advice in findings.into_iter().flat_map(|finding| &mut finding.advice) {
         if advice.action == Action::Repeat
@@ -72,12 +72,12 @@ enum Spelling {
     By(Invocation),
     /// Advised in words, without an option.
     Plain,
-    /// Not applicable to this verb.
+    /// The action does not apply to this command.
     Absent,
 }
 
 impl Dialect {
-    /// Returns the verb as it is typed.
+    /// Returns the name of the command as it is typed.
     pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -108,7 +108,8 @@ impl Dialect {
         };
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
-            // `cpu` is the command's own processor time; for servers, it is a different metric.
+            // For commands, `cpu` is their own processor time; for servers, it is a different
+            // metric.
             (Action::DecideBy { metric }, Load) if metric == "cpu" => Spelling::Absent,
             (Action::DecideBy { metric }, Run | Bench | Load | Tests | Compare) => {
                 option("--primary", Some(metric.clone()))
@@ -180,8 +181,8 @@ impl Dialect {
             (Action::SeeDistributions, Run | Repeat | Bench | Load | Tests | Compare) => {
                 option("--report", Some("report.html".to_owned()))
             }
-            // Describing a series does not choose the metric that it is compared by, and a page of
-            // two recordings decides nothing.
+            // `describe` does not choose a metric for a comparison, and a page of two recordings
+            // decides nothing.
             (Action::DecideBy { .. }, _)
             | (Action::FixRuns { .. }, _)
             | (Action::FewerRows { .. } | Action::LargerThreshold, Describe | Recording | Doctor)

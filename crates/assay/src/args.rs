@@ -1,4 +1,4 @@
-//! Arguments shared by several verbs, and the parsers of their values.
+//! Arguments that several commands share, and the parsers of their values.
 
 use crate::Ending;
 use crate::patterns::matching;
@@ -18,8 +18,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Returns a parser for the words of a command. They need not be UTF-8, since names of programs and
-/// files need not be.
+/// Returns a parser for words that need not be UTF-8, because the names of programs and files need
+/// not be.
 pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| text_of(&word))
 }
@@ -65,7 +65,7 @@ pub(crate) struct JudgeArgs {
     pub fail_if: Vec<FailIf>,
 }
 
-/// Options about the work of the sides.
+/// Options about whether the sides do the same work.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct SameArgs {
@@ -76,7 +76,8 @@ pub(crate) struct SameArgs {
 }
 
 impl SameArgs {
-    /// Returns how the program ends with these results.
+    /// Returns the ending of the command: `judged`, unless `--require-same` is given and the work
+    /// differs or could not be compared.
     pub fn ending(&self, analysis: &Analysis, judged: Ending) -> Ending {
         let has = |code: &Code| analysis.findings.iter().any(|finding| finding.is(code));
         match judged {
@@ -162,7 +163,7 @@ pub(crate) struct ReadingArgs {
     pub filter: Option<Filter>,
 }
 
-/// The direction of better values, by the words of `--metric NAME:UNIT:higher=`.
+/// Which values are better, in the words of `--metric NAME:UNIT:higher=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
     /// Less is better
@@ -171,12 +172,12 @@ pub(crate) enum Direction {
     Higher,
 }
 
-/// Sides of several recordings.
+/// Options for sides with several recordings.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct SideArgs {
-    /// A side with several recordings: its name and its files, as in 'old=old*.json'; repeat it for
-    /// every side
+    /// A side with several recordings, as its name and its files: 'old=old*.json'; repeat the
+    /// option for every side
     ///
     /// FILES are paths and patterns, separated by spaces. A directory stands for all files in it,
     /// and each document in a file of several JSON documents is a recording. Each recording is one
@@ -186,10 +187,11 @@ pub(crate) struct SideArgs {
 }
 
 impl SideArgs {
-    /// Returns all sides; those given as single files or directories come first.
+    /// Returns all sides. Those of `files`, which have no name, come first.
     ///
     /// # Errors
-    /// If a side has no name, or a pattern matches nothing.
+    /// Returns an error if a side has no name or files, if a name is given twice, or if a pattern
+    /// matches nothing.
     pub fn with(&self, files: &[PathBuf]) -> anyhow::Result<Vec<SideFiles>> {
         let alone = |file: &PathBuf| SideFiles { name: None, files: vec![file.clone()] };
         let mut sides: Vec<SideFiles> = files.iter().map(alone).collect();
@@ -277,7 +279,7 @@ pub(crate) struct ProtocolArgs {
 }
 
 impl ProtocolArgs {
-    /// Returns the options of the protocol; `None` without `--rigorous`.
+    /// Returns the options of the four-step check; `None` without `--rigorous`.
     pub fn options(&self) -> Option<ProtocolOptions> {
         let default = ProtocolOptions::default();
         self.rigorous.then(|| ProtocolOptions {
@@ -287,8 +289,8 @@ impl ProtocolArgs {
         })
     }
 
-    /// Returns the ending of the verb: `judged`, or status 1 if `--strict` is given and a step did
-    /// not pass.
+    /// Returns the ending of the command: `judged`, or status 1 if `--strict` is given and a step
+    /// did not pass.
     pub fn ending(&self, chains: &[Protocol], judged: Ending) -> Ending {
         let passed = chains.iter().all(|chain| chain.outcome() == Status::Passed);
         if self.strict && !passed { Ending::FailIfCameTrue } else { judged }
@@ -316,14 +318,14 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// Returns these arguments for a run that resumes or repeats one recorded with `first`: if that
-    /// run was anonymous, so is this one.
+    /// Returns these arguments for a run that resumes or repeats a run recorded with `first`. The
+    /// new run is anonymous if `self` or `first` is.
     pub fn after(&self, first: &Self) -> Self {
         Self { anonymous: self.anonymous || first.anonymous, ..self.clone() }
     }
 }
 
-/// Options for a verb's output.
+/// Options for the output of a command.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ShowArgs {
@@ -357,13 +359,13 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Returns the amount of remarks shown on the screen after the result.
+    /// Returns which remarks to show on the terminal after the result.
     pub fn remarks(&self) -> Remarks {
         Remarks::wanted(self.quiet, self.verbose)
     }
 
-    /// Returns true if any output other than the screen is requested. Such output contains every
-    /// fact.
+    /// Returns true if any output other than that on the terminal is requested. Such output
+    /// contains every fact.
     pub fn writes_documents(&self) -> bool {
         self.json
             || !self.export.is_empty()
@@ -372,7 +374,7 @@ impl ShowArgs {
     }
 }
 
-/// Pages and plots to write.
+/// Options for writing pages and plots.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PageArgs {
@@ -391,7 +393,7 @@ pub(crate) struct PageArgs {
     pub plots: Option<PathBuf>,
 }
 
-/// Output options of verbs that write only a screen or JSON.
+/// Options for the output of commands that write only text or JSON.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
@@ -418,8 +420,8 @@ fn unit(text: &str) -> Result<String, String> {
     check_unit(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Parses a quantity. `told` turns the parser's message, which lists every unit, into the one to
-/// show; a decimal comma has a message of its own.
+/// Parses a quantity. On failure, `told` turns the parser's message, which lists every unit, into
+/// the message to show. A decimal comma has a message of its own.
 fn quantity(text: &str, told: impl FnOnce(String) -> String) -> Result<Quantity, String> {
     parse_quantity(text).map_err(|error| {
         let with_point = text.replace(',', ".");
@@ -431,7 +433,8 @@ fn quantity(text: &str, told: impl FnOnce(String) -> String) -> Result<Quantity,
     })
 }
 
-/// Returns how to write a time of several parts, such as `1m30s`, as one number.
+/// Returns a message on how to write a time of several parts, such as `1m30s`, as one number;
+/// `None` if `text` is no such time.
 fn sum_of_times(text: &str) -> Option<String> {
     let mut rest = text.trim();
     let mut sum = 0.0;
@@ -503,7 +506,7 @@ pub(crate) fn chance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a duration, in seconds if it has no unit.
+/// Parses a duration into seconds. Seconds are also the default unit.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let like = "write it like `90s` or `2min`; its unit is ns, us, ms, s, min or h";
     let span = match quantity(text, |_| sum_of_times(text).unwrap_or_else(|| like.to_owned()))? {

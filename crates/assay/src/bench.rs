@@ -1,9 +1,9 @@
-//! Measures suites of benchmarks. The programs of all sides list their benchmarks, are tried once,
-//! and then run alternately, one process of one benchmark at a time, in the order that
-//! [`assay_analysis::design`] chooses.
+//! Measures suites of benchmarks. The programs of all sides list their benchmarks, run each of them
+//! once as a trial, and then run alternately, one process of one benchmark at a time, in the order
+//! that [`assay_analysis::design`] chooses.
 //!
-//! `assay-harness` makes the requests and reads the answers, the analysis decides whose turn it is,
-//! and `assay-measure` starts and ends processes; this module joins the three. It computes no
+//! `assay-harness` makes the requests and reads the answers, the analysis decides which side is
+//! next, and `assay-measure` starts and ends processes. This module joins the three. It computes no
 //! statistics and draws nothing.
 
 mod asker;

@@ -29,7 +29,7 @@ use std::rc::Rc;
 /// Number of hex digits of a commit's name in the name of its side.
 const DIGITS: usize = 12;
 
-/// The measurement of every commit.
+/// What to measure for every commit.
 pub(crate) enum What {
     /// The whole command.
     Command,
@@ -39,14 +39,14 @@ pub(crate) enum What {
         name: String,
         /// The harness, if the user names it.
         harness: Option<String>,
-        /// Measuring time of one process, s.
+        /// Measuring time of one process, in seconds.
         seconds: f64,
-        /// Number of iterations that every run is fixed to, once known.
+        /// Fixed number of iterations of every run, once known.
         iterations: Option<u64>,
     },
 }
 
-/// The question for a commit's program, with the harness if a benchmark is measured.
+/// The question to put to a commit's program, and the harness if a benchmark is measured.
 type CommitQuestion = (Question, Option<Box<dyn Driver>>);
 
 /// A commit that can be measured.
@@ -58,7 +58,7 @@ struct Ready {
     _built: Built,
 }
 
-/// The reason why a commit cannot be measured.
+/// Why a commit cannot be measured.
 enum Unusable {
     /// The commit does not build, or does not produce a program of the requested kind.
     Build(String),
@@ -76,11 +76,11 @@ impl Unusable {
 
 /// The commits of a search.
 pub(crate) struct Commits {
-    /// From the good commit (first) to the bad one (last).
+    /// The commits, from the good one (first) to the bad one (last).
     pub commits: Vec<CommitSummary>,
-    /// Commits that cannot be measured, each with the reason.
+    /// Commits that cannot be measured, by index in `commits`, with the reason.
     pub skipped: BTreeMap<usize, String>,
-    /// The measurement of each commit.
+    /// What to measure for each commit.
     pub what: What,
     repository: Repository,
     line: String,
@@ -93,13 +93,13 @@ pub(crate) struct Commits {
     totals: BTreeSet<String>,
 }
 
-/// The settings for building and running commits.
+/// How to build and run commits.
 pub(crate) struct How {
     /// The shell line that builds a commit.
     pub line: String,
     /// The command to run in the tree of each commit.
     pub command: Command,
-    /// The measurement of the command.
+    /// What to measure about the command.
     pub what: What,
 }
 
@@ -132,11 +132,12 @@ impl Commits {
         }
     }
 
-    /// Builds the good and the bad commit and runs each once, unmeasured. The inner error is a
-    /// message and whether a run failed (rather than the build).
+    /// Builds the good and the bad commit and runs each once, unmeasured. The inner error contains
+    /// a message, and true if a run failed rather than the build.
     ///
     /// # Errors
-    /// If nothing can be built or run at all, or the user interrupts.
+    ///
+    /// Fails if nothing can be built or run at all, or if the user interrupts.
     pub fn ready_ends(&mut self) -> Result<Result<(), (String, bool)>, RunError> {
         for place in [0, self.commits.len() - 1] {
             if let Some(unusable) = self.prepare(place)? {
@@ -154,7 +155,7 @@ impl Commits {
         commit.get(..DIGITS).unwrap_or(commit).to_owned()
     }
 
-    /// Builds a commit and tries it, unless that was done before.
+    /// Builds a commit and runs it once, unless that was done before.
     fn prepare(&mut self, place: usize) -> Result<Option<Unusable>, RunError> {
         if self.ready.contains_key(&place) {
             return Ok(None);
@@ -164,8 +165,7 @@ impl Commits {
         let revision = Revision { written: name.clone(), commit, is_working_tree: false };
         let progress = Rc::clone(&self.progress);
         let built = self.repository.ready(&revision, &self.line, None, &mut |stage| {
-            // During a search an existing tree is not worth a message, and neither is a skipped
-            // build.
+            // During a search, neither an existing tree nor a skipped build is worth a message.
             if !matches!(stage, Stage::Kept) && self.line != NO_BUILD {
                 progress.say(&staged(&name, stage, None));
             }
@@ -203,7 +203,7 @@ impl Commits {
         Ok(None)
     }
 
-    /// Returns the question for the program of a commit, or the reason why there cannot be one.
+    /// Returns the question to put to a commit's program, or the reason why there is none.
     fn question(&mut self, side: &Side) -> Result<Result<CommitQuestion, Unusable>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(output::told(&error));
         let scratch = self.asker.directory().map_err(told)?;
@@ -248,7 +248,7 @@ impl Commits {
         }
     }
 
-    /// Returns the values of a run, in the order of the metrics, or how it failed.
+    /// Returns the values of a run in the order of the metrics, or a description of its failure.
     fn values(&mut self, driver: Option<&dyn Driver>, ran: &Ran) -> Result<Vec<f64>, String> {
         let (Some(driver), What::Benchmark { name, .. }) = (driver, &self.what) else {
             return match ran.failure() {
@@ -288,7 +288,7 @@ impl Commits {
     }
 }
 
-/// Returns the values that a run reported for a benchmark, or a description of its failure.
+/// Returns what a run reported for a benchmark, or a description of the failure.
 fn reading(driver: &dyn Driver, name: &str, ran: &Ran) -> Result<Reading, String> {
     if let Some(how) = ran.failure() {
         return Err(format!("its program {how}"));

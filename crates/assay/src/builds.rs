@@ -1,5 +1,5 @@
 //! `--builds` of `assay run` and `assay bench`: several builds per side, so that the effect of
-//! memory placement is measured and not mistaken for a change. This module finds the files; the
+//! memory placement is measured rather than mistaken for a change. This module finds the files. The
 //! engine alternates between them, and the interval covers their spread.
 
 use crate::args::any_words;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 /// Value of `--builds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Builds {
-    /// Every revision is linked this many times.
+    /// Number of times that every revision is linked.
     Links(u32),
-    /// The name of each side and the patterns of its files.
+    /// Name of each side, with the patterns of its files.
     Files(Vec<(String, Vec<String>)>),
 }
 
-/// Maximum number of links per revision; a larger number is considered a typing error.
+/// Maximum number of links per revision. A larger number is treated as a typing error.
 const MOST_LINKS: u32 = 100;
 
 impl std::str::FromStr for Builds {
@@ -56,13 +56,13 @@ impl std::str::FromStr for Builds {
     }
 }
 
-/// Parses the value of `--builds`, in which files may have any name.
+/// Returns a parser for the value of `--builds`. File names need not be UTF-8.
 pub(crate) fn any_builds() -> impl TypedValueParser<Value = Builds> {
     any_words().try_map(|text| text.parse::<Builds>())
 }
 
-/// Returns the part of the first pattern before its wildcard, or the whole pattern if the wildcard
-/// is not at its end.
+/// Returns the name of a side: the part of its first pattern before the wildcard, or the whole
+/// pattern if the wildcard is not at the end.
 fn name_of(side: &[String]) -> String {
     let pattern = side[0].as_str();
     let stem = pattern.trim_end_matches(['*', '?']).trim_end_matches(['-', '_', '.', '/']);
@@ -73,10 +73,11 @@ fn name_of(side: &[String]) -> String {
 pub(crate) type NamedSides = (Vec<String>, Vec<Vec<Command>>);
 
 impl Builds {
-    /// Returns the sides given by their files; `None` if revisions are to be linked several times.
+    /// Returns the sides given by files; `None` if revisions are to be linked several times.
     ///
     /// # Errors
-    /// If a pattern matches no file.
+    ///
+    /// Fails if a pattern matches no file.
     pub fn commands(&self) -> anyhow::Result<Option<NamedSides>> {
         let Self::Files(sides) = self else { return Ok(None) };
         let mut all = Vec::with_capacity(sides.len());
@@ -96,16 +97,18 @@ impl Builds {
     }
 }
 
-/// Returns a file as a program; a name without a slash would be looked up in PATH.
+/// Returns a file as a program. A bare name gets a directory, because it would otherwise be looked
+/// up in PATH.
 fn program(file: PathBuf) -> OsString {
     if file.components().count() > 1 { file.into() } else { Path::new(".").join(file).into() }
 }
 
-/// Gives each side its builds, which carry the name of the side and each have their own file. Files
-/// that are byte for byte equal to an earlier one are left out and reported.
+/// Sets the builds of each side, which share its settings and differ only in the program file.
+/// Files that are byte-for-byte identical to an earlier one are left out and reported.
 ///
 /// # Errors
-/// If a side has too few different builds.
+///
+/// Fails if a side has too few different builds.
 pub(crate) fn settle(
     sides: &mut [Side],
     builds: Vec<Vec<Command>>,
@@ -127,11 +130,12 @@ pub(crate) fn settle(
     Ok(found)
 }
 
-/// Returns the builds of a side that differ from all earlier ones byte by byte, with a finding
-/// about those left out.
+/// Returns the builds of a side whose files differ from all earlier ones, and adds a finding about
+/// those that are left out to `found`.
 ///
 /// # Errors
-/// If too few are left.
+///
+/// Fails if too few builds remain.
 pub(crate) fn different(
     side: &str,
     builds: Vec<Command>,

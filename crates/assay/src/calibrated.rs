@@ -1,9 +1,9 @@
-//! The results of `assay calibrate` for this machine, kept in the state directory and added to
-//! later runs.
+//! The results of `assay calibrate` for this machine, which are kept in the state directory and
+//! added to later runs.
 //!
-//! The file is small: the time, the machine, and the smallest differences that can be trusted after
-//! a minute. Later runs record these as facts; the analysis interprets them. A broken file or one
-//! of another machine is ignored.
+//! The file contains only the time, the machine, and the smallest differences that can be trusted
+//! after a minute. Later runs record these as facts, which the analysis interprets. A file that is
+//! broken or describes another machine is ignored.
 
 use crate::store;
 use anyhow::Context;
@@ -11,7 +11,7 @@ use assay_data::{Environment, private};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Facts that identify a machine, as named in the file.
+/// Facts that identify a machine, by their names in the file.
 pub(crate) const MACHINE: [&str; 3] = ["hostname", "cpu_model", "cpus_online"];
 /// Facts that later runs record.
 const KEPT: [&str; 3] = ["calibrated_at", "calibrated_wall_60s", "calibrated_cpu_60s"];
@@ -20,13 +20,13 @@ fn file() -> Option<PathBuf> {
     Some(store::state_directory()?.join("calibration.json"))
 }
 
-/// Returns true if the facts of a calibration are stored.
+/// Returns true if there is a calibration file.
 pub(crate) fn are_kept() -> bool {
     file().is_some_and(|path| path.exists())
 }
 
-/// Returns the facts of the last calibration, to be added to those of a machine; empty if there is
-/// none.
+/// Returns the facts of the last calibration, to be added to those of a machine; empty if there are
+/// none for this machine.
 pub(crate) fn facts(environment: &Environment) -> Environment {
     let kept = file().and_then(|path| std::fs::read(path).ok());
     let kept: Option<Value> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -38,7 +38,8 @@ pub(crate) fn facts(environment: &Environment) -> Environment {
     Environment::from_facts(facts.map(|fact| ((*fact).to_owned(), kept[*fact].clone())))
 }
 
-/// Returns true if two environments describe the same machine, by all facts that both have.
+/// Returns true if two environments describe the same machine: the facts in [`MACHINE`] are equal,
+/// or missing from both.
 pub(crate) fn same_machine(one: &Environment, other: &Environment) -> bool {
     is_of(one, |fact| other.facts.get(fact).unwrap_or(&Value::Null))
 }
@@ -47,10 +48,11 @@ fn is_of<'a>(environment: &Environment, told: impl Fn(&str) -> &'a Value) -> boo
     MACHINE.iter().all(|fact| environment.facts.get(*fact).unwrap_or(&Value::Null) == told(fact))
 }
 
-/// Stores the smallest trustworthy differences after a minute, as fractions.
+/// Stores the smallest differences that can be trusted after a minute, as fractions.
 ///
 /// # Errors
-/// If there is no state directory, or it cannot be written.
+///
+/// Fails if there is no state directory, or if it cannot be written.
 pub(crate) fn keep(
     environment: &Environment,
     at: &str,

@@ -1,6 +1,6 @@
-//! Selects the tests of a suite that a change affects, for `assay tests --changed` and
-//! `assay watch`; stores the map of the code and files that tests used (`assay_suites::coverage`),
-//! and makes the request to the framework. Nothing is run here.
+//! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
+//! watch`. Also stores the map of the code and files that each test used
+//! (`assay_suites::coverage`), and prepares the request to the framework. No tests are run here.
 
 use crate::cutting::Cutting;
 use crate::output;
@@ -20,31 +20,32 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use assay_suites::frameworks::WHOLE_FILE;
 
-/// The tracked state of a suite's tests.
+/// What is tracked about a suite: what each test used, and the state of the project's files.
 pub(crate) struct Tracked {
-    /// The map of what each test used.
+    /// What each test used.
     pub map: Map,
     /// The project's files.
     pub project: Project,
     store: Option<Store>,
-    /// The framework and the command, which identify the way the tests are run.
+    /// The framework, directory and command, which identify how the tests are run.
     way: String,
     place: SuiteDirectory,
     /// State of the files at the last selection.
     before: ProjectSnapshot,
-    /// True if the last selection was made by revision, which does not account for other changes.
+    /// True if the last selection was relative to a revision, which does not account for other
+    /// changes.
     by_revision: bool,
-    /// The user's rules.
+    /// The user's rules about which tests run when a file changes.
     rules: Vec<Rule>,
 }
 
-/// The directory of a suite, and the way in which some of its tests can be selected.
+/// The directory of a suite, and how a part of its tests can be selected.
 #[derive(Clone, Debug)]
 pub(crate) struct SuiteDirectory {
-    /// Path of the directory, relative to the top of the project; a prefix for the names of files
-    /// in it.
+    /// Path of the directory, relative to the project's root; a prefix for the names of files in
+    /// the directory.
     pub prefix: String,
-    /// True if tests are selected by file.
+    /// True if tests are selected by file rather than by name.
     pub by_files: bool,
 }
 
@@ -59,7 +60,7 @@ pub(crate) enum ChangeQuery<'a> {
     Saved(&'a [String]),
 }
 
-/// Parses the value of `--rule`.
+/// Checks the value of `--rule`, and returns it unchanged.
 pub(crate) fn rule(text: &str) -> Result<String, String> {
     Rule::read(text, "").map(|_| text.to_owned())
 }
@@ -67,27 +68,28 @@ pub(crate) fn rule(text: &str) -> Result<String, String> {
 /// The tests to run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
-    /// All tests, with the reason.
+    /// All tests. Contains the reason.
     All(String),
     /// A part of the tests, by name or by whole file.
     Some {
-        /// In the form that [`assay_suites::RunRequirements`] takes.
+        /// What to run, in the form that [`assay_suites::RunRequirements`] takes.
         only: Vec<String>,
-        /// The whole files in `only`, by their paths from the top of the project.
+        /// The whole files in `only`, by their paths relative to the project's root.
         files: Vec<String>,
         /// Number of known tests left out.
         left: usize,
     },
-    /// No test. Contains the number of tests left out, which used nothing that changed.
+    /// No tests. Contains the number of tests left out because nothing that they used changed.
     Nothing(usize),
 }
 
 impl Tracked {
-    /// Opens the map of a suite that is started in the current directory; `cutting` splits its
+    /// Opens the map of a suite that is started in the current directory. `cutting` splits source
     /// files into blocks. Also returns a warning if the map cannot be stored.
     ///
     /// # Errors
-    /// If tests of this framework cannot be tracked, or a rule is invalid.
+    ///
+    /// Fails if tests of this framework cannot be tracked, or if a rule is invalid.
     pub fn open(
         framework: &dyn Framework,
         command: &[OsString],
@@ -139,16 +141,18 @@ impl Tracked {
         ))
     }
 
-    /// Returns the top directory of the project.
+    /// Returns the project's root directory.
     pub fn top(&self) -> PathBuf {
         self.project.top().to_owned()
     }
 
-    /// Selects the tests to run. If `noting`, the present state of the files is recorded as that of
-    /// the next run; otherwise it is not, because a run in progress may have read earlier contents.
+    /// Selects the tests to run. With `noting`, the current state of the files is recorded as the
+    /// one that the next run tests. Leave it out while a run is in progress, which may have read
+    /// earlier contents.
     ///
     /// # Errors
-    /// If git cannot determine the changes since a revision.
+    ///
+    /// Fails if git cannot determine the changes since a revision.
     pub fn choice(&mut self, asked: ChangeQuery<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
             self.by_revision = matches!(asked, ChangeQuery::Since(_));
@@ -227,7 +231,7 @@ impl Tracked {
         }
     }
 
-    /// Returns the request to the framework for a choice.
+    /// Converts a choice of tests into what to request from the framework.
     pub fn selection(choice: &Choice<'_>, place: &SuiteDirectory) -> Selection {
         if let Some(why) = &choice.everything {
             return Selection::All(why.clone());
@@ -253,7 +257,7 @@ impl Tracked {
         Selection::Some { only, files: files.into_iter().map(str::to_owned).collect(), left }
     }
 
-    /// Stops storing the map, because it could not be written.
+    /// Stops storing the map, after a failure to write it.
     pub fn forget_store(&mut self) {
         self.store = None;
     }
@@ -263,12 +267,13 @@ impl Tracked {
         &self.place
     }
 
-    /// Stores the observations of a run of the last choice. `whole`: see [`Map::take`]. If the run
-    /// `broke`, or failed outside its tests, their uses become unknown, so that all of them run
-    /// again: the file whose change would repair the run is not among the uses of any test.
+    /// Stores what a run of the last choice observed. For `whole`, see [`Map::take`]. If the run
+    /// `broke` or failed outside its tests, what they use becomes unknown, so that all of them run
+    /// again: the file whose change would repair the run is not recorded for any test.
     ///
     /// # Errors
-    /// If the map cannot be stored.
+    ///
+    /// Fails if the map cannot be stored.
     pub fn take(&mut self, run: &Run, broke: bool, whole: Option<&[String]>) -> anyhow::Result<()> {
         let broke = broke || run.tests.iter().any(|test| test.beside);
         let tests: Vec<CompletedTest> =
@@ -288,8 +293,7 @@ impl Tracked {
         let before = self.before.clone();
         let mut seen = if broke { SuiteUsage::default() } else { run.seen.clone() };
         for process in &mut seen.processes {
-            // If TMPDIR is inside the project, the files that are loaded into the suite are as
-            // well.
+            // If TMPDIR is inside the project, so are the files that assay loads into the suite.
             let is_ours =
                 |path: &String| path.split('/').any(|part| part.starts_with(room::PREFIX));
             process.sources.retain(|_, path| !is_ours(path));
@@ -319,7 +323,7 @@ fn since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// Returns the reason why a test runs, to complete a sentence about it.
+/// Returns the reason why a test runs, as the rest of a sentence that begins with its name.
 pub(crate) fn reason(why: &SelectionReason) -> String {
     match why {
         SelectionReason::Failed => "failed when it ran last".to_owned(),
@@ -365,7 +369,7 @@ pub(crate) fn reason(why: &SelectionReason) -> String {
     }
 }
 
-/// Returns the evidence that a test must run, in a word or two.
+/// Returns, in a word or two, how it is known that a test must run.
 fn source(why: &SelectionReason) -> &'static str {
     match why {
         SelectionReason::Failed | SelectionReason::Unseen => "last run",
@@ -409,7 +413,7 @@ pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     lines
 }
 
-/// Returns the message about a selection that is shown before it runs.
+/// Returns the message that is shown about a selection before it runs.
 pub(crate) fn said(selection: &Selection) -> String {
     match selection {
         Selection::All(why) => format!("all tests run: {why}"),

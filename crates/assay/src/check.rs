@@ -1,6 +1,6 @@
-//! Preparation of `assay check`: the settings of the project, the revision to compare with, and the
-//! benchmarks that can be built and run; and the measurement of these by `assay bench` and
-//! `assay run`.
+//! Prepares and runs the measurements of `assay check`: reads the project's settings, finds the
+//! revision to compare with and the benchmarks that can be built and run, and measures them with
+//! `assay bench` and `assay run`.
 //!
 //! Nothing is decided here: `analysis::check` combines the verdicts of the measurements.
 

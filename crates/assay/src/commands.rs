@@ -1,7 +1,7 @@
-//! Commands as a source: each turn is one run of a command by the launcher, with its hooks before
-//! and after.
+//! Commands as a source: each turn is one run of a command by the launcher, with hooks before and
+//! after it.
 //!
-//! This module neither prints nor draws, and computes no statistics.
+//! This module prints nothing and computes no statistics.
 
 mod comparing;
 mod counting;
@@ -45,8 +45,8 @@ use same::Same;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Number of bytes written to standard error in one run after which later runs of that command are
-/// not captured, because their output could fill the memory.
+/// Number of bytes that a command may write to standard error in one run before later runs are no
+/// longer captured, because its output could fill the memory.
 const TALKATIVE: usize = 4096;
 
 /// The settings for measuring commands.
@@ -56,17 +56,18 @@ pub(crate) struct RunSettings {
     pub timeout: Option<Duration>,
     /// Failures that do not stop the measurement.
     pub tolerated: Tolerated,
-    /// Events to count.
+    /// Hardware and software events to count.
     pub events: Vec<Event>,
-    /// True if the machine reports stolen time.
+    /// True if stolen time is to be read, because the machine reports it.
     pub steal: bool,
     /// True if the file caches are emptied before every run.
     pub drop_caches: bool,
-    /// Counts to take afterwards, in one pass each.
+    /// Kinds of counts to take after the timed runs, in one pass each.
     pub counted: Vec<Counted>,
-    /// Comparison of outputs.
+    /// Whether outputs are compared.
     pub outputs: Outputs,
-    /// True if nothing keeps the digests of the commands' files, so that they need not be read.
+    /// True if the digests of the commands' files are not recorded, so that the files need not be
+    /// read.
     pub unidentified: bool,
 }
 
@@ -84,33 +85,34 @@ pub(crate) struct Commands {
     /// For each command, the number of runs that left processes behind and whose `--conclude`
     /// failed.
     needless: Vec<u32>,
-    /// Wall time of the last run of each command, s.
+    /// Wall time of the last run of each command, in seconds.
     last_wall: Vec<f64>,
     /// For each command, true if it writes so much to standard error that only its first run is
     /// captured.
     talks_much: Vec<bool>,
-    /// Number of times that a metric of a command could not be read although it could be before,
-    /// with the first reason.
+    /// Number of runs in which a command lacked a metric that it had provided before, with the
+    /// first reason.
     missing: BTreeMap<(usize, String), (u32, String)>,
     /// Metrics that a command did not provide during warm-up, with the first reason.
     unproved: BTreeMap<(usize, String), String>,
-    /// For each command, the metrics that it has provided.
+    /// For each command, the metrics that it has provided at least once.
     proved: Vec<Vec<String>>,
     refused: Vec<Finding>,
     refusals: Vec<Refusal>,
-    /// True if the commands run before anything is recorded.
+    /// True once warm-up runs have been made.
     warmed_up: bool,
-    /// True once anything is recorded; from then on no setting may change.
+    /// True once anything is recorded, after which no setting may change.
     recorded: bool,
 }
 
-/// A session of commands.
+/// A session that measures commands.
 pub(crate) type CommandSession = Session<'static, Commands, Record>;
 
 /// Starts the runner of a session, which gets ready while the caller prepares the commands.
 ///
 /// # Errors
-/// If it cannot be started.
+///
+/// Fails if the runner cannot be started.
 pub(crate) fn runner() -> Result<Runner, RunError> {
     Ok(Runner::start()?)
 }
@@ -119,7 +121,8 @@ pub(crate) fn runner() -> Result<Runner, RunError> {
 /// refuses to count.
 ///
 /// # Errors
-/// If the runners cannot be started or given the commands.
+///
+/// Fails if the runners cannot be started or given the commands.
 pub(crate) fn session(
     runner: Runner,
     commands: Vec<Prepared>,
@@ -132,11 +135,12 @@ pub(crate) fn session(
     Ok(session.interrupted_by(|| interrupt::count() > 0))
 }
 
-/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards the measurable
-/// metrics are known.
+/// Runs warm-up blocks and returns the duration of the fastest one in seconds. Afterwards it is
+/// known which metrics can be measured.
 ///
 /// # Errors
-/// If a command fails or lacks a required metric, or the user interrupts.
+///
+/// Fails if a command fails or lacks a required metric, or if the user interrupts.
 pub(crate) fn warm_up(
     session: &mut CommandSession,
     blocks: u32,
@@ -159,10 +163,11 @@ pub(crate) fn warm_up(
 }
 
 /// Measures until there is a reason to stop. Also returns the fraction of CPU time that the
-/// hypervisor stole in that time.
+/// hypervisor stole meanwhile.
 ///
 /// # Errors
-/// If measuring cannot continue.
+///
+/// The inner result is an error if measuring cannot continue.
 pub(crate) fn measure(
     session: &mut CommandSession,
     progress: &mut Progress,
@@ -175,7 +180,7 @@ pub(crate) fn measure(
     (phase.map(|phase| phase.reason), share.filter(|share| share.is_finite()))
 }
 
-/// The result of a run.
+/// The result of one turn of a command.
 struct CommandRun {
     measured: Measured,
     outcome: assay_data::Outcome,
@@ -302,18 +307,19 @@ impl Commands {
     /// Adopts the metrics of a run that is resumed.
     ///
     /// # Errors
-    /// A message, if they are not the metrics of these commands.
+    ///
+    /// Returns a message if they are not the metrics of these commands.
     pub fn adopt_metrics(&mut self, recorded: &[Metric]) -> Result<(), String> {
         self.recorded = true;
         self.meter.adopt(recorded)
     }
 
-    /// Lets the launchers exit, while the caller does something else. Nothing can be run any more.
+    /// Lets the launchers exit in the background. Nothing can be run afterwards.
     pub fn dismiss(&mut self) {
         self.runners.dismiss();
     }
 
-    /// Runs a shell line once, unmeasured.
+    /// Runs the shell line of a hook once, unmeasured, if there is one.
     pub fn hook(&mut self, name: &str, line: Option<&String>) -> Result<(), RunError> {
         let Some(line) = line else { return Ok(()) };
         hooks::run(self.runners.first(), name, line).map_err(|error| match error {
@@ -324,7 +330,7 @@ impl Commands {
         })
     }
 
-    /// Fails if a command never gave a required metric during warm-up.
+    /// Ends the warm-up, which fails if a command never provided a required metric.
     fn end_warm_up(&mut self) -> Result<(), RunError> {
         self.meter.forget_problems();
         let proved = &self.proved;
@@ -354,7 +360,7 @@ impl Commands {
         })
     }
 
-    /// Runs the preparations of a run.
+    /// Runs the `--prepare` line of a command, and empties the file caches if requested.
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
@@ -364,11 +370,11 @@ impl Commands {
         Ok(())
     }
 
-    /// Runs the conclusion of a run.
+    /// Runs the `--conclude` line of a command.
     fn conclude_run(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].conclude.clone();
         match self.hook("--conclude", line.as_ref()) {
-            // The hook's target was killed together with the run.
+            // The process that the hook was to end was killed together with the run.
             Err(RunError::Hook(HookError::Failed { .. })) if self.has_left[subject] => {
                 self.needless[subject] += 1;
                 Ok(())
@@ -380,8 +386,8 @@ impl Commands {
     fn run(&mut self, turn: &Turn, first: bool) -> Result<CommandRun, Obstacle<RunError>> {
         let subject = turn.place;
         let observes = turn.purpose == Purpose::WarmUp && self.same.observes(subject);
-        // Standard error of the first run is captured through a pipe; the runs that are compared
-        // have none.
+        // Standard error is captured through a pipe only in first runs, because runs that are
+        // compared have no pipe.
         let last_words = match self.commands[subject].command.output {
             _ if first => LastWords::Piped,
             Output::Inherit => LastWords::Unheard,
@@ -428,7 +434,8 @@ impl Commands {
         Ok(CommandRun { outcome: outcome(&results), measured, started_seconds })
     }
 
-    /// Ends the session if a run failed in a way that the user did not allow.
+    /// Returns an error, which ends the session, if a run failed in a way that the user does not
+    /// tolerate.
     fn judge(&mut self, turn: &Turn, results: &[RunResult], first: bool) -> Result<(), RunError> {
         self.has_left[turn.place] = results.iter().any(|result| result.left_behind);
         for result in results {
@@ -446,9 +453,9 @@ impl Commands {
         Ok(())
     }
 
-    /// Records a missing metric. It is an error if the metric was requested and the command has
-    /// never given it; if it is given only sometimes, that is reported at the end. Warm-up runs, if
-    /// any, decide which it is.
+    /// Records missing metrics. A metric that was requested but never provided is an error. One
+    /// that is missing only in some runs is reported at the end. If there are warm-up runs, they
+    /// decide between the two.
     fn note_missing(&mut self, turn: &Turn, measured: &mut Measured) -> Result<(), RunError> {
         let subject = turn.place;
         let proved = &mut self.proved[subject];
@@ -481,7 +488,7 @@ impl Commands {
         RunError::Reading(format!("--metric {metric}: `{command}`: {why}"))
     }
 
-    /// Continues without a setting that the system refuses.
+    /// Removes a setting that the system refuses, and continues.
     fn do_without(
         &mut self,
         setting: assay_measure::Setting,
@@ -528,7 +535,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
     )
 }
 
-/// Returns findings about metrics that cannot be counted, one per reason.
+/// Returns findings about events that cannot be counted, one per reason.
 fn uncounted(refusals: &[Refusal]) -> Vec<Finding> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for refusal in refusals {

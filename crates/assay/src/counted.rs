@@ -1,7 +1,7 @@
-//! Counts collected from a run in a separate pass: allocations, and instructions on a simulated
-//! processor. This module wraps a command and reads the files that the run left behind; the caller
-//! runs the wrapped command. Nothing is timed in such a pass, because both kinds of counting slow
-//! the program down.
+//! Counts collected in a separate pass: allocations, and instructions on a simulated processor.
+//! This module wraps a command and reads the files that its run left behind. The caller runs the
+//! wrapped command. Nothing is timed in such a pass, because both kinds of counting slow programs
+//! down.
 
 use assay_data::code;
 use assay_data::finding::shared::not_counted;
@@ -13,13 +13,13 @@ use assay_measure::simulation::Simulation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The peak of live memory, which is not a sum over the work of a run.
+/// Metric of peak live memory, which is not a sum over the work of a run.
 const PEAK: &str = "peak_heap";
 
-/// Maximum number of uncounted programs that are reported by name.
+/// Maximum number of uncounted programs to report by name.
 const MOST_TOLD: usize = 5;
 
-/// A kind of count.
+/// What to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Calls and bytes of malloc and related functions.
@@ -29,13 +29,14 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
-    /// Returns the counts that the options request.
+    /// Returns the kinds of counts that the options request.
     pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
         let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
     }
 
-    /// Returns the finding that says why events of this kind can't be counted for `whose`.
+    /// Returns the finding that this kind can't be counted for the commands in `whose`, with the
+    /// reason.
     pub fn refused(self, whose: &str, why: &str) -> Finding {
         let what = format!("the {} of {whose}", self.what());
         let (finding, guide) = match self {
@@ -57,7 +58,7 @@ impl Counted {
         }
     }
 
-    /// Returns the kind of count of the metric with this name.
+    /// Returns the kind of count that provides the metric with this name.
     pub fn of_metric(name: &str) -> Option<Self> {
         [Self::Allocations, Self::Instructions].into_iter().find(|own| own.names().contains(&name))
     }
@@ -70,7 +71,7 @@ impl Counted {
         }
     }
 
-    /// Returns the metrics of this kind: exact counts, lower is better.
+    /// Returns the metrics of this kind. They are exact counts, and lower is better.
     pub fn metrics(self) -> Vec<Metric> {
         let unit = |name: &str| match name {
             "allocated_bytes" | PEAK => Unit::Byte,
@@ -79,7 +80,7 @@ impl Counted {
         self.names().iter().map(|name| Metric::exact(name, unit(name))).collect()
     }
 
-    /// Returns the description of this kind.
+    /// Returns what is counted, as a word for messages.
     pub fn what(self) -> &'static str {
         match self {
             Self::Allocations => "allocations",
@@ -106,7 +107,9 @@ impl Counted {
     /// Prepares to count one command at a time.
     ///
     /// # Errors
-    /// If a tool is missing, or there is no place for the files that runs leave behind.
+    ///
+    /// Fails if a tool is missing, or if there is no directory for the files that runs leave
+    /// behind.
     pub fn start(self) -> anyhow::Result<Counter> {
         Ok(match self {
             Self::Allocations => Counter::Allocations(Counting::start()?),
@@ -115,13 +118,13 @@ impl Counted {
     }
 }
 
-/// Returns true if a count grows with the work of a run, so that the difference of two runs is the
-/// difference of their work.
+/// Returns true if a count grows with the work of a run, so that the difference between two runs is
+/// due to their difference in work.
 pub(crate) fn is_sum(name: &str) -> bool {
     name != PEAK
 }
 
-/// Counts one command.
+/// Counts the runs of one command.
 #[derive(Debug)]
 pub(crate) enum Counter {
     /// Counts allocations.
@@ -130,24 +133,25 @@ pub(crate) enum Counter {
     Instructions(Simulation),
 }
 
-/// The counts of a run.
+/// The counts of one or several runs.
 #[derive(Debug, Default)]
 pub(crate) struct Count {
     /// One value per metric, in the order of [`Counted::metrics`]; NaN if unknown.
     pub values: Vec<f64>,
-    /// The counted programs, if the counter reports them.
+    /// Programs that the run started, as far as the counter reports them.
     pub programs: Vec<PathBuf>,
-    /// Name of a started program that was not counted because it has its own malloc.
+    /// Path of a program that was not counted because it has its own malloc.
     pub bypassed: Option<PathBuf>,
     /// The programs that the counted ones executed, or tried to execute.
     pub executed: BTreeSet<Executed>,
 }
 
 impl Counter {
-    /// Returns the command wrapped for counting.
+    /// Returns the command, wrapped for counting.
     ///
     /// # Errors
-    /// If it cannot be wrapped.
+    ///
+    /// Fails if the command cannot be wrapped.
     pub fn wrapped(&self, command: &Command) -> anyhow::Result<Command> {
         Ok(match self {
             Self::Allocations(counting) => {
@@ -162,7 +166,8 @@ impl Counter {
     /// Returns the counts of all runs since the last call, summed over their processes.
     ///
     /// # Errors
-    /// A message that explains why nothing was counted.
+    ///
+    /// Returns a message that explains why nothing was counted.
     pub fn take(&self) -> Result<Count, String> {
         match self {
             Self::Instructions(simulation) => {
@@ -195,14 +200,14 @@ impl Counter {
     }
 }
 
-/// Returns the reason with the program's name, but without its path, which an anonymous run keeps
+/// Returns the reason with the program's name but without its path, which anonymous records keep
 /// private.
 pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
 }
 
-/// Returns a finding that not all allocations of `whose` are counted.
+/// Returns the finding that the counts lack some allocations of `whose`.
 pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
     let message = format!("the counts lack some allocations of {whose}: {why}");
     Finding::new(code::COUNTS_INCOMPLETE, message)

@@ -1,9 +1,9 @@
-//! The CPU for programs that use one, and checks of CPU numbers that the user typed.
+//! Chooses the CPU for programs that use only one, and checks CPU numbers that the user typed.
 
 use assay_measure::environment::allowed_cpus;
 
-/// Returns the CPU on which programs are disturbed least: the last allowed one, since the system's
-/// own work gathers on the first. `None` if only one is allowed.
+/// Returns the CPU on which programs are disturbed least. This is the last allowed one, since the
+/// system's own work gathers on the first. `None` if only one is allowed.
 pub(crate) fn quiet_cpu() -> Option<u32> {
     let allowed = allowed_cpus();
     allowed.last().copied().filter(|_| allowed.len() > 1)
@@ -12,7 +12,8 @@ pub(crate) fn quiet_cpu() -> Option<u32> {
 /// Checks that the CPUs are online, if the online CPUs are known.
 ///
 /// # Errors
-/// If a CPU is not online.
+///
+/// Fails if a CPU is not online.
 pub(crate) fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
     let Some(online) = online else { return Ok(()) };
     let Some(absent) = wanted.iter().find(|cpu| !online.contains(cpu)) else { return Ok(()) };

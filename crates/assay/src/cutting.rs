@@ -1,10 +1,10 @@
 //! Runs `assay-mutate blocks`, which splits source files into blocks. Its grammars would be the
-//! largest part of this program, and only `tests --changed` and `watch` need them. It is started
-//! once and then queried for each file. It never outlives this process: it ends when its input
-//! does, however this process ends.
+//! largest part of this program, and only `tests --changed` and `watch` need them. The process is
+//! started once, then queried for each file. It never outlives this process, because it ends when
+//! its input does.
 //!
-//! Without it files are tracked as a whole, so that a change affects more tests, never fewer; that
-//! is reported once.
+//! Without it, files are tracked as a whole. A change then affects more tests, never fewer. This is
+//! reported once.
 
 use crate::others;
 use assay_data::system_error::reason;
@@ -15,7 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-/// Name of the program after `assay-`.
+/// Name of the program, without the prefix `assay-`.
 const NAME: &str = "mutate";
 
 /// Handle to the program; clones share one process.
@@ -37,16 +37,15 @@ struct Program {
     child: Child,
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// True once the program has identified itself.
+    /// True once the program has sent the expected greeting.
     is_known: bool,
-    /// The last request for a single text, with its blocks: after a save, two callers ask for the
-    /// same one in succession.
+    /// The last request for a single text, with the resulting blocks. After a save, two callers
+    /// request the same text in succession.
     last: Option<(Language, Vec<u8>, Blocks)>,
 }
 
 impl Cutting {
-    /// Starts the program unless it was started before, and does not wait for it: it loads in the
-    /// background.
+    /// Starts the program unless that was done before. Does not wait for it to load.
     pub fn start(&self) {
         let state = &mut *self.0.borrow_mut();
         if let State::Idle = state {
@@ -57,7 +56,7 @@ impl Cutting {
         }
     }
 
-    /// Returns a message about the consequences if the program cannot be used; only the first time.
+    /// Returns a message about the consequences if the program cannot be used, but only once.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;
@@ -123,7 +122,7 @@ impl Program {
         Ok(files)
     }
 
-    /// Ends the program, and returns the reason why it is unusable.
+    /// Ends the program and returns the reason why it can't be used.
     fn failed(&mut self, error: &io::Error) -> String {
         let ended = matches!(
             error.kind(),

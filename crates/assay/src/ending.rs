@@ -1,4 +1,4 @@
-//! The end of any kind of run: closes its record and determines the exit status.
+//! Ends a run of any kind: closes its record and determines the exit status.
 
 use crate::record::Record;
 use crate::run_error::RunError;
@@ -6,7 +6,7 @@ use crate::{Ending, output};
 use assay_analysis::engine::Session;
 use assay_data::{Environment, Source, StopReason};
 
-/// Closes a session after measuring. Facts that became known only now are added to its record.
+/// Closes a session after measuring, and adds facts to its record that became known late.
 pub(crate) fn close<S: Source>(
     session: &mut Session<'_, S, Record>,
     measured: &Result<StopReason, RunError>,
@@ -22,8 +22,8 @@ pub(crate) fn close<S: Source>(
     session.samples.findings.extend(not_saved);
 }
 
-/// Returns the exit status of a measured run with this verdict. It is an error if a record that the
-/// user named could not be written.
+/// Returns the exit status of a measured run with this verdict. Failure to write a record that the
+/// user named is an error.
 pub(crate) fn ending(
     measured: Result<StopReason, RunError>,
     verdict: Ending,

@@ -1,11 +1,11 @@
-//! The options that `-h` shows: for each verb those that most people need, on one screen. `--help`,
-//! the man pages and the completions have all of them.
+//! The options that `-h` shows: for each command, those that most people need, on one screen.
+//! `--help`, the man pages and the completions contain all options.
 //!
-//! `-h` does not show a new option unless it is listed here.
+//! A new option does not appear in `-h` unless it is listed here.
 
 use clap::Command;
 
-/// Returns the ids of a verb's essential options; `None` if it has so few options that all are
+/// Returns the ids of a command's essential options; `None` if it has so few options that all are
 /// shown.
 fn of(verb: &str) -> Option<&'static [&'static str]> {
     Some(match verb {
@@ -149,7 +149,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Returns the verb with only its essential options in `-h`.
+/// Returns the command with only its essential options in `-h`.
 pub(crate) fn only(name: &str, verb: Command) -> Command {
     let Some(shown) = of(name) else { return verb };
     let verb = verb.mut_args(|argument| {

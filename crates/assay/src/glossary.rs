@@ -1,6 +1,6 @@
-//! `assay help TERM`: explains a term used in the output, or a finding by its code.
+//! `assay help TERM`: explains a term that the output uses, or a finding by its code.
 //!
-//! The entries are those of docs/reference/glossary.md; this module contains no explanations.
+//! The entries come from docs/reference/glossary.md. This module contains no explanations.
 
 use crate::{Ending, output};
 use anyhow::bail;
@@ -8,16 +8,17 @@ use assay_report::glossary::{find, terms};
 use assay_report::shell::quoted;
 use std::ffi::OsString;
 
-/// Width of the text, in columns.
+/// Maximum width of the text, in columns.
 const WIDEST: usize = 80;
 
-/// Returns the verb or term of which `asked` is probably a misspelling, as the end of a message.
+/// Returns the end of a message that suggests the command or term of which `asked` is probably a
+/// misspelling; empty if there is none.
 fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
     let distance =
         |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
     let nearest = verbs.chain(terms()).min_by_key(distance);
     let nearest = nearest.filter(|known| distance(known) <= 1 + asked.chars().count() / 5);
-    // Findings are typed as their codes.
+    // Users type findings as their codes.
     let is_code = asked.contains('_');
     let typed = |known: &str| match is_code {
         true => known.to_uppercase().replace([' ', '-'], "_"),
@@ -27,7 +28,7 @@ fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
     nearest.map_or_else(String::new, advice)
 }
 
-/// Prints the entry for these words, or for `words` the names of all entries.
+/// Prints the glossary entry for these words. For `words`, prints the names of all entries.
 pub(crate) fn explain(
     asked: &[OsString],
     verbs: impl Iterator<Item = &'static str>,

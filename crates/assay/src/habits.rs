@@ -1,8 +1,9 @@
-//! Mistakes that users of other tools make out of habit, and the line to type instead.
+//! Detects mistakes that users of other tools make out of habit, and suggests the line to type
+//! instead.
 //!
-//! Nothing is accepted or corrected here: each error names the one correct spelling, as a complete
-//! line to copy if the typed words are sufficient for one. `options` and `verbs` contain only
-//! texts, and `words` finds misplaced words.
+//! Nothing is accepted or corrected here. Each error names the one correct spelling, as a complete
+//! line to copy if the typed words suffice for one. `options` and `verbs` contain only texts, and
+//! `words` finds misplaced words.
 
 mod line;
 mod options;
@@ -77,8 +78,7 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
     }
 }
 
-/// Removes those of the parser's suggestions that are too different from the typed verb to be
-/// meant.
+/// Removes suggestions of the parser that are too different from the command typed.
 fn without_far(mut error: Error) -> Error {
     let typed = invalid(&error);
     let is_near = |known: &String| {
@@ -99,13 +99,12 @@ fn without_far(mut error: Error) -> Error {
     error
 }
 
-/// Returns advice for a verb that failed, if the words typed explain why.
+/// Returns advice for a command that failed, if the words typed explain the failure.
 pub(crate) fn hint(command: &Command, typed: &[OsString]) -> Option<String> {
     words::hint(&Line::of(typed, command)).map(|advice| format!("hint: {advice}"))
 }
 
-/// Returns the error for words of a command without quotes that the parser took for options of the
-/// verb.
+/// Returns the error about words of an unquoted command that the parser took for options of assay.
 pub(crate) fn taken_for_option(command: &Command, typed: &[OsString]) -> Option<anyhow::Error> {
     words::taken_for_option(&Line::of(typed, command)).map(anyhow::Error::msg)
 }
@@ -139,7 +138,8 @@ fn without_reason(error: &Error, command: &Command) -> Error {
     plain
 }
 
-/// Returns the numbers that an option takes, from the parser's words such as `0 is not in 1..=9`.
+/// Returns advice on the range of numbers that an option takes, given the parser's message such as
+/// `0 is not in 1..=9`.
 fn range(told: &str) -> Option<String> {
     let (value, bounds) = told.split_once(" is not in ")?;
     let (low, high) = bounds.split_once("..")?;
@@ -181,7 +181,7 @@ fn number(error: &Error) -> Option<String> {
     })
 }
 
-/// Replaces the parser's suggestions, which are only names from this program.
+/// Replaces the parser's suggestions, which know only the names in this program.
 fn with_tip(mut error: Error, advice: String) -> Error {
     if error.remove(ContextKind::SuggestedArg).is_some() {
         // The usage would show the suggested option.

@@ -1,10 +1,10 @@
-//! The history of a project: where its store is, the name of the project, and how a run is added to
-//! it with its revision.
+//! The history of a project: where its store is, what the project is called, and how a run is added
+//! with its revision.
 //!
 //! If a server is unreachable, the run waits in the state directory ([`waiting`]).
 //!
-//! This module is shared by `--keep` of the verbs that measure, `assay history` and `assay gate`.
-//! It shows nothing but warnings.
+//! This module is shared by the commands with `--keep`, `assay history` and `assay gate`. It shows
+//! nothing but warnings.
 
 #[cfg(unix)]
 mod keeping;
@@ -50,8 +50,8 @@ pub(crate) struct StoreArgs {
     pub project: Option<String>,
 }
 
-/// Options for judging a file by a history: which history, the machine that it was measured on, how
-/// to read it, and how to show the answer.
+/// Options for judging a file by a history: which history to use, on which machine the file was
+/// measured, how to read it, and how to show the result.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BesideArgs {
     #[command(flatten)]
@@ -68,8 +68,8 @@ pub(crate) struct BesideArgs {
     pub look: LookArgs,
 }
 
-/// Completes the facts of another tool's file about its machine, if `--machine` names this machine:
-/// otherwise its runs would be kept apart from those that assay measured here.
+/// Adds facts about this machine to the file of another tool if `--machine` names this machine. Its
+/// runs would otherwise be kept apart from those that assay measured here.
 pub(crate) fn on_this_machine(samples: &mut Samples, given: Option<&str>) {
     let facts = &mut samples.environment.facts;
     if given.is_none() || facts.contains_key(HOSTNAME) {
@@ -106,7 +106,8 @@ impl StoreArgs {
     /// Returns the location of the store.
     ///
     /// # Errors
-    /// If the store's address is invalid, or the state directory is unknown.
+    ///
+    /// Fails if the store's address is invalid, or if the state directory is needed but unknown.
     pub fn place(&self) -> anyhow::Result<StoreLocation> {
         if let Some(named) = &self.store {
             let password = std::env::var("PGPASSWORD").ok();
@@ -127,7 +128,8 @@ impl StoreArgs {
         Ok(StoreLocation::File(state.join(FILE)))
     }
 
-    /// Returns the name of the project.
+    /// Returns the name of the project: the one given, or else that of the repository's root
+    /// directory, or of the current directory outside of one.
     pub fn project(&self) -> String {
         let own = || base().file_name().map(text_of);
         self.project.clone().or_else(own).unwrap_or_else(|| "default".to_owned())
@@ -136,7 +138,9 @@ impl StoreArgs {
     /// Opens the store. When opened for writing, runs that were waiting for it are added.
     ///
     /// # Errors
-    /// As for [`Store::open`].
+    ///
+    /// Fails if the location of the store is unknown, if [`Store::open`] fails, or if a run that
+    /// was waiting cannot be added.
     pub fn open(&self, access: Access) -> anyhow::Result<Store> {
         let place = self.place()?;
         let StoreLocation::File(path) = &place else {
@@ -158,10 +162,11 @@ impl StoreArgs {
         Ok(store)
     }
 
-    /// Opens the store for reading, and returns the name of the project.
+    /// Opens the store for reading, and returns it with the name of the project.
     ///
     /// # Errors
-    /// If the store cannot be opened, or if the project has no runs.
+    ///
+    /// Fails if the store cannot be opened, or if the project has no runs.
     pub fn of_project(&self) -> anyhow::Result<(Store, String)> {
         let (store, project) = (self.open(Access::Read)?, self.project());
         let known = store.projects()?;
@@ -182,17 +187,18 @@ impl StoreArgs {
 /// Facts about a run that are not part of its samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adding<'a> {
-    /// Name of the machine, if the host name is meaningless.
+    /// Name of the machine, if the host name does not identify it.
     pub machine: Option<&'a str>,
     /// The revision, as the user wrote it.
     pub rev: Option<&'a str>,
-    /// Name of the file, for display.
+    /// Name of the file, as shown to the user.
     pub source: &'a str,
-    /// Time of the measurement in ms since 1970, if a better one is known than that of the samples.
+    /// Time of the measurement in milliseconds since 1970, if a better one is known than that in
+    /// the samples.
     pub started: Option<i64>,
 }
 
-/// The place where a run was put.
+/// Where a run was put.
 #[derive(Debug)]
 pub(crate) enum RunDestination {
     /// Added to the store.
@@ -203,10 +209,11 @@ pub(crate) enum RunDestination {
 }
 
 impl Adding<'_> {
-    /// Adds a run. If the server has become unreachable, the run waits for it.
+    /// Adds a run. If the server has become unreachable, the run waits in the state directory.
     ///
     /// # Errors
-    /// As for [`Store::add`].
+    ///
+    /// Fails under the conditions of [`Store::add`], or if a run that has to wait cannot be saved.
     pub fn add(
         &self,
         store: &mut Store,
@@ -254,34 +261,34 @@ impl Adding<'_> {
         }
     }
 
-    /// Returns the revision, with its position if the repository of the current directory contains
-    /// it.
+    /// Returns the revision of the run, with its position in the history if the current directory's
+    /// repository contains it.
     pub fn revision(&self, samples: &Samples) -> Option<Revision> {
         let recorded = samples.environment.text("git_commit");
         self.rev.or(recorded).map(placed)
     }
 }
 
-/// Returns the revisions of the sides that have one of their own.
+/// Returns the revisions of sides that have one of their own, each with the commit as recorded.
 fn of_sides(samples: &Samples) -> Vec<(String, Revision)> {
     let commit = |side: &str| samples.environment.text(&format!("git_commit@{side}"));
     let commits = samples.sides.iter().filter_map(|side| commit(&side.name));
     commits.map(|commit| (commit.to_owned(), placed(commit))).collect()
 }
 
-/// Keeps a store inside a repository from counting as a change to it: adds a `.gitignore` for the
-/// file, unless one exists.
+/// Keeps git from reporting the store as a change to its repository, by adding a `.gitignore`
+/// unless one exists.
 fn hide(store: &Path) {
     let ignored = store.with_file_name(".gitignore");
     if store.parent().is_some_and(|directory| directory.ends_with(".assay")) && !ignored.exists() {
-        // If this fails the tree counts as changed, which costs a mark in a list; that is not worth
-        // an error.
+        // If this fails, the tree counts as changed. That only costs a mark in a list, so it is not
+        // worth an error.
         let _marked = private::replace(&ignored, format!("{FILE}*\n.gitignore\n").as_bytes());
     }
 }
 
-/// Returns the revision of the given name, with its position if the repository of the current
-/// directory contains it.
+/// Returns the revision with this name, with its position in the history if the current directory's
+/// repository contains it.
 fn placed(name: &str) -> Revision {
     thread_local! {
         static PLACES: RefCell<git::CommitPositions> = RefCell::new(git::CommitPositions::of(Path::new(".")));
@@ -294,8 +301,8 @@ fn placed(name: &str) -> Revision {
     }
 }
 
-/// Returns the time of the measurement according to the samples, or else the time at which the file
-/// was written.
+/// Returns the time of the measurement as given by the samples, or else the modification time of
+/// the file.
 fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     let facts = ["started", "date", "datetime"].map(|fact| samples.environment.text(fact));
     let told = samples.started.as_deref().into_iter().chain(facts.into_iter().flatten());
@@ -307,8 +314,8 @@ fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     told.or_else(|| Timestamp::try_from(written()?).ok())
 }
 
-/// Returns the directory after which a project is named: the top of the repository, or the current
-/// directory.
+/// Returns the directory after which a project is named: the root of the repository, or else the
+/// current directory.
 fn base() -> PathBuf {
     let here = PathBuf::from(".");
     git::top(&here).or_else(|| here.canonicalize().ok()).unwrap_or(here)

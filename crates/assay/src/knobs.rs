@@ -1,11 +1,10 @@
-//! Machine settings that are in force during a measurement and restored afterwards, whatever
-//! happens.
+//! Machine settings that are changed for a measurement and always restored afterwards.
 //!
-//! Three layers ensure that. This process restores everything when it ends; a small guard process
-//! that outlives it does so if this process is killed; and if both are killed, the next run does it
-//! from a journal in the state directory. Settings that another run of assay currently holds are
-//! left alone, because two runs that set the same thing would undo each other.
-//! `assay_measure::machine` defines the settings and how they are written.
+//! Three layers ensure that. This process restores the settings when it ends. If it is killed, a
+//! small guard process does so. If both are killed, the next run does it from a journal in the
+//! state directory. Settings that another run of assay currently holds are left alone, because two
+//! runs that change the same setting would undo each other's changes. `assay_measure::machine`
+//! defines the settings and how they are written.
 
 use crate::{output, store};
 use anyhow::Context;
@@ -20,23 +19,24 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Settings that are in force.
+/// Changed settings, which are restored when this is dropped.
 pub(crate) struct SettingsGuard {
     machine: Machine,
     /// The requested changes, whether or not they succeeded.
     changes: Vec<Change>,
     journal: Journal,
-    /// Restores everything if this process is killed; dismissed once this process has restored it
-    /// itself.
+    /// Restores the settings if this process is killed. Dismissed once this process has restored
+    /// them.
     guard: Option<Guard>,
 }
 
 impl SettingsGuard {
-    /// Restores everything.
+    /// Restores all settings.
     ///
     /// # Errors
-    /// If the system refuses. In that case the guard process tries again, and the journal is kept
-    /// for the next run.
+    ///
+    /// Fails if the system refuses. The guard process then tries again, and the journal is kept for
+    /// the next run.
     pub fn release(mut self) -> anyhow::Result<()> {
         self.put_back()
     }
@@ -66,12 +66,13 @@ impl Drop for SettingsGuard {
     }
 }
 
-/// Puts settings into force. A finding reports each setting that the machine does not offer, that
-/// the user may not change or that another run of assay holds, and the others are set regardless.
-/// The settings that were made are reported as well. Returns `None` if nothing had to be changed.
+/// Changes settings. A finding reports each setting that the machine does not offer, that the user
+/// may not change, or that another run of assay holds; the others are changed regardless. Another
+/// finding lists the changes made. Returns `None` if nothing was changed.
 ///
 /// # Errors
-/// If a value is invalid, or the changes cannot be made safe against a crash.
+///
+/// Fails if a value is invalid, or if the changes cannot be protected against a crash.
 pub(crate) fn hold(knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     hold_on(Machine::here(), store::state_directory(), knobs)
 }
@@ -118,7 +119,8 @@ fn hold_on(
     Ok((Some(held), findings))
 }
 
-/// Returns the changes that the settings need, and findings about settings that are unavailable.
+/// Returns the changes needed for the requested settings, and findings about those that are
+/// unavailable.
 fn plan(
     machine: &Machine,
     directory: Option<&Path>,
@@ -134,8 +136,7 @@ fn plan(
     for knob in knobs {
         match machine.plan(knob) {
             Ok(changes) => match holder(machine, knob, &held)? {
-                // The `assay doctor --fix` that started this process has set it, and waits for this
-                // process to end.
+                // `assay doctor --fix` has set this, started this process, and waits for it to end.
                 Some(other) if other.encloses_us && changes.is_empty() => {}
                 // This also applies if the setting already has the wanted value, because the other
                 // run will restore a different one.
@@ -149,7 +150,7 @@ fn plan(
     Ok((wanted, findings))
 }
 
-/// Returns the other process that has changed a file of a setting.
+/// Returns the other process that has changed one of a setting's files, if there is one.
 fn holder<'a>(
     machine: &Machine,
     knob: &Knob,
@@ -163,8 +164,8 @@ fn holder<'a>(
     Ok(held.iter().find(|other| other.changes.iter().any(is_of_knob)))
 }
 
-/// Returns the settings that are possible here: the machine offers them with this value, and the
-/// user may change them.
+/// Returns the settings that can be made here, because the machine offers them with these values
+/// and the user may change them.
 pub(crate) fn mendable(knobs: Vec<Knob>) -> Vec<Knob> {
     mendable_on(&Machine::here(), knobs)
 }
@@ -182,8 +183,8 @@ pub(crate) fn mend() {
     }
 }
 
-/// Restores as much as possible, and returns the messages to show. A journal is removed once
-/// everything in it has been restored.
+/// Restores as much as possible and returns the messages to show. A journal is removed once all of
+/// its changes are undone.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = CleanupReport::default();
     if let Err(error) = put_back_left(machine, directory, &mut said) {
@@ -196,14 +197,15 @@ fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
 }
 
 fn put_back_left(machine: &Machine, directory: &Path, said: &mut CleanupReport) -> io::Result<()> {
-    // Nearly every run finds none. One that another process is about to begin is not left behind.
+    // Nearly every run finds no journal. One that another process is about to begin is not a
+    // leftover.
     if !Journal::any(directory)? {
         return Ok(());
     }
     let _turn = Journal::turn(directory)?;
     let living = Journal::held_by_others(directory)?;
-    // Files that earlier journals must not restore: a running process, or a run that was killed
-    // later and cannot be undone yet, has changed them since.
+    // Files that earlier journals must not restore, because a running process, or a run that was
+    // killed later and cannot be undone yet, has changed them since.
     let mut above: BTreeSet<PathBuf> =
         living.into_iter().flat_map(|other| other.changes).map(|change| change.path).collect();
     for left in Journal::left_behind(directory)?.iter().rev() {
@@ -229,12 +231,12 @@ fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
 /// Undoes the changes in a journal. Returns false if some of them remain.
 fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut CleanupReport) -> bool {
     let mut undone = true;
-    // Report the last change first, in the order in which they were undone.
+    // Changes are undone last to first, so report them in that order.
     for (change, result) in left.changes.iter().zip(machine.restore(&left.changes)).rev() {
         match result {
             Ok(Undone::Restored) => said.restored(change),
             Ok(Undone::LeftAlone { .. }) => {}
-            // This change was not made by assay, and retrying would not help.
+            // assay never makes such a change, so retrying would not help.
             Err(error @ KnobError::NotOurs { .. }) => said.line(format!("warning: {error}")),
             Err(KnobError::NotPermitted { .. }) if !privileges().root => {
                 said.denied.push(change.clone());

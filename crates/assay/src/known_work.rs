@@ -1,5 +1,5 @@
-//! A program with a known amount of work, and plain runs of commands for a fixed time, regardless
-//! of the result. Measurements of the machine itself use these. The verbs decide what to show.
+//! A program with a known amount of work, and sessions that run commands for a fixed time, whatever
+//! the result. They serve to measure the machine itself. The callers decide what to show.
 
 use crate::commands::{self, CommandSession, Prepared, RunSettings};
 use crate::meter::{Meter, Requested};
@@ -9,16 +9,18 @@ use assay_data::{Plan, StopRule, Threshold};
 use assay_measure::{Command, Output, workload};
 use std::path::Path;
 
-/// Duration of one run of the program, s: long enough to meet the machine's disturbances, short
-/// enough for thousands of runs.
+/// Duration of one run of the program, in seconds: long enough to meet the machine's disturbances,
+/// short enough for thousands of runs.
 const RUN_SECONDS: f64 = 0.002;
 /// A fixed seed, so that the same series gives the same numbers.
 pub(crate) const SEED: u64 = 1;
 
-/// Unpacks the program in this directory.
+/// Unpacks the program into a directory.
 ///
 /// # Errors
-/// If it cannot be run from there, for example because the file system is mounted `noexec`.
+///
+/// Fails if the program cannot be run from there, for example because the file system is mounted
+/// `noexec`.
 pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     let failed = || {
         format!(
@@ -34,7 +36,7 @@ pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Returns true if a recorded command line is that of the program.
+/// Returns true if a recorded command line runs this program.
 pub(crate) fn is_own(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();
@@ -51,10 +53,11 @@ pub(crate) fn plan(seconds: f64) -> Plan {
     }
 }
 
-/// Starts a session of commands that reads only the metrics of every run.
+/// Starts a session that measures commands by those metrics that every run has.
 ///
 /// # Errors
-/// Same as [`commands::session`].
+///
+/// Fails under the conditions of [`commands::session`].
 pub(crate) fn session(commands: Vec<Prepared>) -> Result<CommandSession, RunError> {
     let runner = commands::runner()?;
     commands::session(

@@ -1,8 +1,8 @@
 //! Load tests as a source: each turn is one slice, in which a server is loaded at one rate for some
-//! seconds; all its metrics form one observation.
+//! seconds. All metrics of a slice form one observation.
 //!
-//! `assay-load` sends the requests and `assay-measure` runs the servers; this module joins them and
-//! computes the values. It computes no statistics.
+//! `assay-load` sends the requests and `assay-measure` runs the servers. This module combines them
+//! and computes the values, but no statistics.
 
 mod acknowledging;
 mod bracket;

@@ -1,14 +1,14 @@
-//! The `assay` binary: arguments in, verdict out.
+//! The `assay` binary, which turns arguments into a verdict.
 //!
-//! There is one file per verb under [`verbs`]. Each measures a source in the order that the design
-//! chooses, and passes the analysis to a report. This crate does no arithmetic on samples. Only
-//! programs print or end the process: this one, `assay-mutate` and `assay-farm`.
+//! Each verb has its own file under [`verbs`]. It measures a source in the order that the design
+//! chooses, and passes the analysis to a report. This crate does no arithmetic on samples. Only the
+//! programs `assay`, `assay-mutate` and `assay-farm` print or end the process.
 //!
 //! Exit codes: 0 success · 1 a condition of `--fail-if` is true · 2 usage or input error · 3
 //! inconclusive under `--fail-if` · 4 a measured command failed · 130 interrupted, with the
 //! measurements kept and reported.
 //!
-//! Some verbs, and whole modules, are compiled only on Linux; see the `cfg`s below and in
+//! Some verbs and modules are compiled only on Linux; see the `cfg` attributes below and in
 //! [`verbs`].
 
 #![cfg_attr(
@@ -16,7 +16,7 @@
     expect(dead_code, reason = "what the verbs that are lacking here share with others")
 )]
 
-// On every system.
+// Modules for every system.
 mod about;
 mod advice;
 mod args;
@@ -37,7 +37,7 @@ mod system;
 mod systems;
 mod verbs;
 
-// On Unix-like systems, where commands can be run.
+// Modules for Unix-like systems, where commands can be run.
 #[cfg(unix)]
 mod bench;
 #[cfg(unix)]
@@ -79,7 +79,7 @@ mod run_error;
 #[cfg(unix)]
 mod scan;
 
-// On Linux only.
+// Modules for Linux only.
 #[cfg(target_os = "linux")]
 mod changed;
 #[cfg(target_os = "linux")]
@@ -136,7 +136,7 @@ All commands: assay --help; one of them: assay help run; a word on a screen: ass
 struct Verb {
     name: &'static str,
     about: &'static str,
-    /// Adds the arguments as the parser needs them.
+    /// Adds the arguments that are needed for parsing.
     arguments: fn(Command) -> Command,
     /// Adds the arguments with everything that help, completions and error messages need.
     augment: fn(Command) -> Command,
@@ -162,7 +162,7 @@ macro_rules! verb {
     };
 }
 
-/// The verbs of this system, in the order of the help.
+/// The verbs that this system supports, in the order in which the help lists them.
 const VERBS: &[Verb] = &[
     #[cfg(unix)]
     Verb {
@@ -269,7 +269,7 @@ const VERBS: &[Verb] = &[
     ),
 ];
 
-/// The outcome of a verb, apart from errors.
+/// The outcome of a verb that ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Fine,
@@ -329,9 +329,9 @@ fn main() -> ExitCode {
     {
         return ending_of(glossary::explain(asked, VERBS.iter().map(|verb| verb.name)));
     }
-    // Note: nearly every command line is correct, and then only the arguments of its verb matter.
-    // To define the other verbs and all help takes a quarter of the instructions of a short run. A
-    // command line with an error, or with --help, is parsed again by the complete definition.
+    // Note: nearly every command line is valid, so that only the arguments of its verb matter.
+    // Defining the other verbs and all help takes a quarter of the instructions of a short run. A
+    // command line with an error, or with --help, is parsed again with the complete definition.
     if let Some(verb) = first.and_then(|name| VERBS.iter().find(|verb| name == verb.name)) {
         let command = Command::new(verb.name).defer(verb.arguments);
         let mut command = Cli::command().subcommand_required(true).subcommand(command);
@@ -359,7 +359,7 @@ fn ended(command: &mut Command, words: &[OsString]) -> Result<anyhow::Result<End
         let verb = VERBS.iter().find(|verb| verb.name == name)?;
         Some((verb, command.find_subcommand(name)?, matches))
     });
-    // The parser rejects every other command line.
+    // All other command lines are rejected by the parser.
     let (verb, arguments, matches) =
         chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
     match systems::check(verb.name) {
@@ -371,7 +371,7 @@ fn ended(command: &mut Command, words: &[OsString]) -> Result<anyhow::Result<End
     }
 }
 
-/// Returns the exit status; reports an error, and advice if the words typed explain it.
+/// Returns the exit status. An error is reported, with advice if the words typed explain it.
 fn ending_with_hint(
     ended: anyhow::Result<Ending>,
     command: &Command,
@@ -385,8 +385,7 @@ fn ending_with_hint(
     ending
 }
 
-/// Sets the maximum number of values in a file to the value of the environment variable, if it is
-/// set.
+/// Sets the maximum number of values in a file from the environment variable, if that is set.
 fn allow_values() -> anyhow::Result<()> {
     let Some(given) = std::env::var_os(limits::VARIABLE) else { return Ok(()) };
     let most = given.to_str().and_then(|text| text.parse().ok());
@@ -409,7 +408,7 @@ fn command() -> Command {
     Cli::command().subcommand_required(true).subcommands(verbs).subcommands(shipped)
 }
 
-/// Returns the exit status; reports an error.
+/// Returns the exit status, and reports an error.
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     match ended {
         Ok(ending) => ending.into(),
@@ -433,7 +432,7 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
 fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
     let is_given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let given: Vec<&str> = matches.ids().map(Id::as_str).filter(is_given).collect();
-    // In the order of the definition, and without groups.
+    // Ids are in the order of the definition, without groups.
     let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
     ids.filter(|id| given.contains(id)).map(str::to_owned).collect()
 }

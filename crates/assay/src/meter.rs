@@ -1,9 +1,9 @@
-//! The metrics of every run of a command, and how their values are computed from its results.
+//! The metrics of every run of a command, and how their values are computed from the results.
 //!
-//! Wall and processor time, memory and the kernel's other accounts come from the launcher. All
+//! Wall and processor time, memory and the kernel's other accounting come from the launcher. All
 //! other metrics are optional: counters, and numbers that the program prints (`--metric`) or
-//! reports by the sample protocol (`--samples`). Several concurrent runs (`--jobs`) give one set of
-//! values. This module runs nothing and decides nothing.
+//! reports through the sample protocol (`--samples`). Several concurrent runs (`--jobs`) yield one
+//! set of values. This module runs nothing and decides nothing.
 
 use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
@@ -17,17 +17,17 @@ use assay_measure::counters::Count;
 use assay_measure::{KeptOutput, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Processor time divided by wall time: the average number of busy processors.
+/// Processor time divided by wall time, which is the average number of busy processors.
 pub(crate) const CPU_PER_WALL: &str = "cpu_per_wall";
-/// Runs per second with several concurrent runs.
+/// Number of runs per second if several run concurrently.
 const THROUGHPUT: &str = "throughput";
-/// Median duration of the concurrent runs of a command.
+/// Median duration of a command's concurrent runs.
 const JOB_WALL: &str = "job_wall";
-/// Shortest run for which steal time is read, s: it is accounted in 10 ms ticks, which are too
-/// coarse for shorter runs.
+/// Minimum duration of a run for which steal time is read, in seconds. Steal time is accounted in
+/// ticks of 10 ms, which are too coarse for shorter runs.
 pub(crate) const STEAL_FROM_SECONDS: f64 = 0.01;
 
-/// Returns the metrics of every run.
+/// Returns the metrics that every run has.
 pub(crate) fn of_every_run() -> Vec<Metric> {
     OF_EVERY_RUN
         .iter()
@@ -45,8 +45,8 @@ pub(crate) fn of_every_run() -> Vec<Metric> {
 /// Returns the values of the metrics of every run, in the order of [`OF_EVERY_RUN`].
 pub(crate) fn accounted(results: &[RunResult]) -> [f64; 11] {
     let sum = |of: fn(&RunResult) -> f64| results.iter().map(of).sum::<f64>();
-    // The kernel counts whole microseconds. The sum is rounded to them, so that equal times are
-    // equal numbers.
+    // The kernel counts whole microseconds. The sum is rounded to microseconds, so that equal times
+    // become equal numbers.
     let microseconds = |seconds: f64| (seconds * 1e6).round() / 1e6;
     let (user, system) = (sum(|r| r.user_seconds), sum(|r| r.system_seconds));
     [
@@ -64,7 +64,7 @@ pub(crate) fn accounted(results: &[RunResult]) -> [f64; 11] {
     ]
 }
 
-/// Returns the time from the start of the first run to the end of the last, s.
+/// Returns the time from the start of the first run to the end of the last one, in seconds.
 fn wall(results: &[RunResult]) -> f64 {
     if let [alone] = results {
         return alone.wall_seconds;
@@ -74,31 +74,31 @@ fn wall(results: &[RunResult]) -> f64 {
     last.saturating_sub(first) as f64 / 1e9
 }
 
-/// Requested metrics in addition to those of every run.
+/// Metrics requested in addition to those that every run has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requested {
-    /// Numbers that the program prints, or reports by name.
+    /// Numbers to read from the program's output, or by name from the sample protocol.
     pub specs: Vec<MetricSpec>,
-    /// True if everything the program reports by the sample protocol is taken.
+    /// True if all numbers that the program reports through the sample protocol are recorded.
     pub samples: bool,
     /// Events to count, with their units.
     pub counters: Vec<Metric>,
-    /// True if some command has several concurrent runs.
+    /// True if any command has several concurrent runs.
     pub jobs: bool,
     /// Metrics named as primary or secondary.
     pub named: Vec<String>,
     /// True if the machine reports stolen time.
     pub steal: bool,
-    /// Counts to take afterwards, in separate runs.
+    /// Counts to take in separate runs after the measurement.
     pub counted: Vec<Counted>,
 }
 
 /// The result of one turn.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// One value per metric known at the time; NaN if missing.
+    /// One value for each metric known at the time; NaN if the value is missing.
     pub values: Vec<f64>,
-    /// Metrics with several values.
+    /// Names and individual values of metrics with several values per turn.
     pub inner: Vec<(String, Vec<f64>)>,
     /// Metrics that could not be read.
     pub missing: Vec<Missing>,
@@ -109,23 +109,25 @@ pub(crate) struct Measured {
 pub(crate) struct Missing {
     pub metric: String,
     pub why: String,
-    /// True if the metric was requested by name.
+    /// True if the user requested the metric by name.
     pub must: bool,
 }
 
-/// Computes values from results.
+/// Computes the values of the metrics from the results of runs.
 #[derive(Debug)]
 pub(crate) struct Meter {
     requested: Requested,
     /// All metrics, in the order of the values.
     metrics: Vec<Metric>,
-    /// Metrics that programs reported although they were not requested by name.
+    /// Names of the metrics that programs have reported through the sample protocol.
     welcome: Vec<String>,
-    /// Invalid lines of the sample protocol, per subject: their number, and the first.
+    /// Number of invalid lines of the sample protocol, and a description of the first, by subject.
     bad_lines: BTreeMap<usize, (usize, String)>,
-    /// Subjects whose runs were read, and those that reported anything by the sample protocol.
+    /// Subjects whose runs were read, and subjects that reported anything through the sample
+    /// protocol.
     heard: (BTreeSet<usize>, BTreeSet<usize>),
-    /// Smallest fraction of time that a counter was active, if it was not active all the time.
+    /// Smallest fraction of the time for which any counter was active; `None` if all were always
+    /// active.
     multiplexed: Option<f64>,
 }
 
@@ -158,10 +160,10 @@ impl Meter {
         }
     }
 
-    /// Adopts the metrics of a run that is resumed, so that the values keep their order.
+    /// Adopts the metrics of a resumed run, so that the values keep their order.
     ///
     /// # Errors
-    /// A message, if the metrics are not those that this meter measures.
+    /// Returns a message if the metrics are not those that this meter measures.
     pub fn adopt(&mut self, recorded: &[Metric]) -> Result<(), String> {
         let told = |metrics: &[Metric]| {
             let told = metrics.iter().map(|m| format!("{} ({})", m.name, m.unit.symbol()));
@@ -187,14 +189,15 @@ impl Meter {
         Ok(())
     }
 
-    /// Adds a metric unless it is present.
+    /// Adds a metric if none of that name is known.
     pub fn add(&mut self, metric: Metric) {
         if !self.metrics.iter().any(|known| known.name == metric.name) {
             self.metrics.push(metric);
         }
     }
 
-    /// Returns these values in the order of the metrics; the values of all other metrics are NaN.
+    /// Returns the given values in the order of the metrics. The values of all other metrics are
+    /// NaN.
     pub fn row<'a>(&self, known: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (name, value) in known {
@@ -205,12 +208,12 @@ impl Meter {
         values
     }
 
-    /// Returns true for a metric that is counted afterwards.
+    /// Returns true if the metric is counted in separate runs after the measurement.
     fn is_counted(&self, name: &str) -> bool {
         self.requested.counted.iter().any(|counted| counted.names().contains(&name))
     }
 
-    /// Returns all metrics known at this time.
+    /// Returns all metrics known so far.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
     }
@@ -336,8 +339,8 @@ impl Meter {
         }
     }
 
-    /// Returns the names that may be reported: those requested, and if everything is taken, also
-    /// those reported before or now.
+    /// Returns the names of the metrics to read: those requested and, if everything is recorded,
+    /// also those that were reported before or are reported now.
     fn expected(&self, reports: &[Report]) -> Vec<String> {
         let asked = self.requested.specs.iter().filter(|spec| is_given(spec));
         let mut names: Vec<String> = asked.map(|spec| spec.metric.name.clone()).collect();
@@ -352,7 +355,7 @@ impl Meter {
         names
     }
 
-    /// Stores a reported value; a new metric is added to the known ones.
+    /// Stores a reported value. A new metric is added to the known metrics.
     fn admit(
         &mut self,
         measured: &mut Measured,
@@ -396,15 +399,15 @@ impl Meter {
         Ok(())
     }
 
-    /// Forgets earlier reading problems, because the runs were not recorded.
+    /// Forgets the problems of earlier runs, which were not recorded.
     pub fn forget_problems(&mut self) {
         self.bad_lines.clear();
         self.heard = (BTreeSet::new(), BTreeSet::new());
         self.multiplexed = None;
     }
 
-    /// Returns findings about commands that reported nothing through the sample protocol although
-    /// everything reported that way was requested.
+    /// Returns findings about commands that reported nothing through the sample protocol, although
+    /// all of its numbers were requested.
     fn silent(&self, names: &[String]) -> Vec<Finding> {
         let (read, reporting) = &self.heard;
         let is_asked = self.requested.samples && !self.requested.specs.iter().any(is_given);
@@ -419,7 +422,7 @@ impl Meter {
         found.collect()
     }
 
-    /// Returns findings about metrics that could not be read.
+    /// Returns findings about the sample protocol and multiplexed counters.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (&subject, (count, first)) in &self.bad_lines {
@@ -443,13 +446,13 @@ impl Meter {
     }
 }
 
-/// Returns true for a number that is reported by the sample protocol.
+/// Returns true if a program reports the number through the sample protocol.
 pub(crate) fn is_given(spec: &MetricSpec) -> bool {
     matches!(spec.source, Source::Protocol)
 }
 
-/// Returns one run's reading of a metric, in the requested form or otherwise as the program reports
-/// it.
+/// Returns a metric's reading from one run, in the requested form if there is one, otherwise as the
+/// program reports it.
 fn reading_of(
     name: &str,
     wanted: Option<&MetricSpec>,

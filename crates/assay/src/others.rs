@@ -1,10 +1,10 @@
-//! Verbs of other programs: `assay NAME` runs `assay-NAME`, found in the directory of this program
-//! or on PATH, as with git and cargo.
+//! External verbs: `assay NAME` runs the program `assay-NAME`, which is looked up in the directory
+//! of this program and on PATH, as with git and cargo.
 //!
-//! Such a program takes over the process, so it controls arguments, status and signals; ASSAY in
-//! its environment is the path of this program. It answers two questions: `--assay-about` with one
-//! line for the help, and `--assay-completions SHELL` with a script that completes `assay-NAME`.
-//! Nothing else is known about it here. Verbs of this program are never looked up elsewhere.
+//! Such a program replaces this process, so it controls arguments, status and signals. ASSAY in its
+//! environment is the path of this program. It answers two queries: `--assay-about` with one line
+//! for the help, and `--assay-completions SHELL` with a script that completes `assay-NAME`. Nothing
+//! else is known about it here. Verbs of this program are never looked up elsewhere.
 
 use crate::completing;
 use crate::system::{become_program, is_program};
@@ -25,14 +25,14 @@ pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Make small changes to the source, and report those that no test notices"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
-/// Prefix of the programs' file names.
+/// Prefix of the file names of external verbs.
 pub(crate) const PREFIX: &str = "assay-";
-/// Maximum time for all programs together to answer a question.
+/// Maximum time for all programs together to answer a query.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Replaces this process with the program that the command line is for. Returns only if it cannot
-/// be run, with the reason, or `None` if there is no such program or the verb is one of this
-/// program.
+/// Replaces this process with the program that the command line names. Returns only if that fails:
+/// an error if the program cannot be run, or `None` if there is no such program or the name is a
+/// verb of this program.
 pub(crate) fn hand_over(
     words: &[OsString],
     is_verb: impl Fn(&OsStr) -> bool,
@@ -56,7 +56,7 @@ pub(crate) fn hand_over(
     Some(anyhow::Error::new(error).context(path.display().to_string()))
 }
 
-/// Returns the program with this name.
+/// Returns the path of the program for the external verb `name`.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let file = file_of(name.as_ref());
     let path = directories().into_iter().map(|directory| directory.join(&file));
@@ -78,7 +78,7 @@ fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// Like [`found`], with the programs that come with this one.
+/// Like [`found`], but includes the programs distributed with this one.
 fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let entries = directories().into_iter().filter_map(|directory| directory.read_dir().ok());
@@ -118,7 +118,7 @@ pub(crate) fn listed(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> 
     arguments.after_help(list + "\n" + &after.unwrap_or_default())
 }
 
-/// Returns the completions of all verbs, including those of other programs.
+/// Returns the completion script for all verbs, including external ones.
 pub(crate) fn completions(
     shell: Shell,
     arguments: Arguments,
@@ -159,8 +159,8 @@ pub(crate) fn completions(
     })
 }
 
-/// Inserted at the top of the completing function: completes the words after the name like those of
-/// the program.
+/// Inserted at the top of the completion function. It completes the words after the verb as the
+/// external program's own completions would.
 const IN_BASH: &str = r#"    local other
     if [[ $COMP_CWORD -gt 1 ]] && other=$(complete -p "assay-${COMP_WORDS[1]}" 2>/dev/null) && [[ $other =~ -F\ ([^ ]+) ]]; then
         COMP_WORDS=("assay-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
@@ -183,15 +183,15 @@ fn first_line(text: Option<&str>) -> &str {
     text.and_then(|text| text.lines().next()).unwrap_or_default().trim()
 }
 
-/// Returns a verb without known arguments.
+/// Returns a subcommand whose arguments are unknown.
 fn verb(name: String) -> Arguments {
-    // Leaking is fine: there are few names, and the process ends with the help or the error that
-    // needs them.
+    // Leaking is fine, because there are few names, and the process ends after the help or the
+    // error that needs them.
     Arguments::new(&*name.leak())
 }
 
-/// Queries all programs in parallel and returns their answers; `None` for a program that fails or
-/// takes too long.
+/// Queries all programs in parallel and returns their answers, or `None` for a program that fails
+/// or takes too long.
 fn asked<'a>(
     programs: impl Iterator<Item = &'a PathBuf>,
     question: &[&str],
@@ -221,7 +221,7 @@ fn asked<'a>(
     answers.collect()
 }
 
-/// Returns the directory of this program, then those of PATH.
+/// Returns the directory of this program, followed by the directories on PATH.
 fn directories() -> Vec<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -234,7 +234,8 @@ fn file_of(name: &OsStr) -> OsString {
     file
 }
 
-/// Returns true if a verb may have this name: lower-case letters, digits and inner dashes.
+/// Returns true if an external verb may have this name, which must start with a lower-case letter
+/// and consist of lower-case letters, digits and dashes.
 fn is_name(name: &OsStr) -> bool {
     let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let name = name.as_encoded_bytes();

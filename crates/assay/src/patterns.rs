@@ -1,11 +1,11 @@
-//! Paths with `*` and `?` in them.
+//! Expands paths that contain `*` and `?`.
 
 use anyhow::bail;
 use assay_measure::word_of;
 use std::path::{Path, PathBuf};
 
-/// Returns the paths that match a pattern with `*` and `?` in its components and are `wanted`,
-/// sorted by name.
+/// Returns the paths, sorted by name, that match a pattern with `*` and `?` in its components and
+/// for which `wanted` returns true.
 pub(crate) fn matching(
     pattern: &str,
     wanted: fn(&PathBuf) -> bool,
@@ -35,8 +35,8 @@ pub(crate) fn matching(
     Ok(places)
 }
 
-/// Returns true if a name matches a pattern. Names that begin with a dot match only patterns that
-/// do.
+/// Returns true if a name matches a pattern. A name that begins with a dot matches only a pattern
+/// that begins with a dot.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     fn rest(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern, name) {

@@ -1,5 +1,5 @@
-//! Decisions made before the first block, for all kinds of measurements: the number of blocks, the
-//! time budget, the confidence and the seed.
+//! Decisions made before the first block of any measurement: the number of blocks, the time budget,
+//! the confidence level and the seed.
 
 use crate::args::{JudgeArgs, seconds};
 use crate::seed;
@@ -10,17 +10,19 @@ use assay_data::plan::look_level;
 use assay_data::{Action, Finding, Metric, Plan, StopRule, Threshold, Unit};
 use assay_report::number;
 
-/// Default time budget of a comparison, s.
+/// Default time budget of a comparison, in seconds.
 pub(crate) const BUDGET: f64 = 60.0;
-/// Default time budget without a comparison, s: there is no verdict to wait for.
+/// Default time budget without a comparison, in seconds. It is short because there is no verdict to
+/// wait for.
 pub(crate) const BUDGET_ALONE: f64 = 10.0;
-/// Limit to which the default budget is extended while there are too few blocks for a verdict, s.
+/// Limit up to which the default budget is extended while there are too few blocks for a verdict,
+/// in seconds.
 pub(crate) const CEILING: f64 = 300.0;
 
-/// Events that are counted only if they are named.
+/// Events that are counted only on request.
 const EVENTS: [&str; 3] = ["instructions", "cycles", "cache-misses"];
 
-/// Options for how long to measure, of every verb that compares sides in blocks.
+/// Options for the duration of a measurement, shared by the verbs that compare sides in blocks.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "How long")]
 pub(crate) struct DurationArgs {
@@ -44,8 +46,8 @@ pub(crate) struct DurationArgs {
     pub seed: Option<u64>,
 }
 
-/// Returns the plan before the duration of a run is known. A plan that stops by itself gives up at
-/// `max_blocks`.
+/// Returns the plan, before the duration of a run is known. A plan without a fixed number of blocks
+/// gives up at `max_blocks`.
 pub(crate) fn plan(when: &DurationArgs, judge: &JudgeArgs, primary: &str, max_blocks: u32) -> Plan {
     let confidence = judge.confidence.unwrap_or(0.95);
     let stop = match when.runs {
@@ -65,11 +67,11 @@ pub(crate) fn plan(when: &DurationArgs, judge: &JudgeArgs, primary: &str, max_bl
     }
 }
 
-/// Returns the plan for counting `times` times without timing. `given` lists the options about how
-/// long to time, and whether each is present.
+/// Returns the plan for counting `times` times without timing. `given` lists the options that
+/// control timing, and whether each was given.
 ///
 /// # Errors
-/// If any of them is present.
+/// Fails if any of these options was given.
 pub(crate) fn counting_plan(
     plan: Plan,
     times: u32,
@@ -85,8 +87,8 @@ pub(crate) fn counting_plan(
     Ok(Plan { stop: StopRule::Fixed { blocks: times }, budget_seconds: None, ..plan })
 }
 
-/// Returns the plan of a resumed run: the original plan with a new budget. Decisions made before
-/// the first block cannot be changed after some blocks were seen.
+/// Returns the plan of a resumed run, which is the original plan with a new budget. Decisions made
+/// before the first block cannot be changed after some blocks have been seen.
 pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     let budget_seconds = match begun.stop {
         StopRule::Fixed { .. } => time,
@@ -95,7 +97,7 @@ pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     Plan { budget_seconds, ..begun }
 }
 
-/// Returns the message that there is no metric of this name, with the one that was probably meant.
+/// Returns the message that no metric has this name, with a suggestion if one was probably meant.
 pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String {
     let meant = match metric_names::meant(name, known) {
         Some(own) => format!("; did you mean {own}?"),
@@ -108,7 +110,7 @@ pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String
 /// Checks that an absolute threshold has the unit of the deciding metric.
 ///
 /// # Errors
-/// A message, if it does not.
+/// Returns a message if the units differ.
 pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String> {
     match &plan.threshold {
         Threshold::Absolute { unit, .. } if *unit != metric.unit => Err(format!(
@@ -127,17 +129,17 @@ pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String
     }
 }
 
-/// Wording for a plan that has too little time.
+/// Wording of the warning that a plan has too little time.
 pub(crate) struct Words<'a> {
     /// Word for a block: `block` or `round`.
     pub block: &'a str,
-    /// The subject of the verdict, appended to `a verdict`.
+    /// What the verdict is about, appended to `a verdict`.
     pub on: &'a str,
-    /// Advice, given the seconds and the blocks that would suffice.
+    /// Returns the advice, given the number of seconds and of blocks that would suffice.
     pub advice: &'a dyn Fn(f64, u32) -> Vec<Action>,
 }
 
-/// Warns if there is too little time for a verdict, before it is spent.
+/// Returns a warning if the time is too short for a verdict, before any of it is spent.
 pub(crate) fn too_short(
     plan: &Plan,
     block_seconds: f64,
@@ -160,8 +162,9 @@ pub(crate) fn too_short(
     Some((words.advice)(enough, needed).into_iter().fold(finding, Finding::advise))
 }
 
-/// Returns the announcement that a first verdict takes longer than the default budget, which is then
-/// extended; `None` if it does not, or if the limit is too short as well ([`too_short`]).
+/// Returns the announcement that the default budget is extended because a first verdict takes
+/// longer; `None` if no extension is needed, or if even the extended budget is too short
+/// ([`too_short`]).
 pub(crate) fn extended(plan: &Plan, block_seconds: f64, comparisons: usize) -> Option<String> {
     let budget = plan.budget_seconds?;
     let design::TooFew { needed, .. } =
@@ -177,7 +180,8 @@ pub(crate) fn extended(plan: &Plan, block_seconds: f64, comparisons: usize) -> O
     })
 }
 
-/// Warns if the given number of blocks cannot lead to a verdict, before their time is spent.
+/// Returns a warning if the given number of blocks is too small for a verdict, before any is
+/// measured.
 pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
     let StopRule::Fixed { blocks } = plan.stop else { return None };
     let needed = design::fewest_blocks(plan, comparisons);

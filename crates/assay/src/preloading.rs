@@ -1,5 +1,5 @@
-//! Timeouts, the environment of a run, and the location of the list of loaded files: common to the
-//! preloaded processes of suites (`tests/warm.rs`) and of `assay warm`. Nothing is
+//! What the preloaded processes of suites (`tests/warm.rs`) and of `assay warm` have in common:
+//! timeouts, the environment of a run, and the location of the list of loaded files. Nothing is
 //! started here.
 
 use assay_data::private;
@@ -14,22 +14,22 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum time to wait for a process since it began to load; after that the command runs without
-/// it, and the process continues loading.
+/// Maximum time to wait for a process, from when it began to load. After that, the command runs
+/// without it while the process continues to load.
 pub(crate) const LOADS_WITHIN: Duration = Duration::from_secs(30);
-/// Maximum time until a loaded process begins a run; normally it takes milliseconds.
+/// Maximum time until a loaded process begins a run, which normally takes milliseconds.
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum time until a process that cannot load reports it.
 const REFUSES_WITHIN: Duration = Duration::from_secs(1);
-/// Maximum length of a socket's path, bytes.
+/// Maximum length of a socket's path, in bytes.
 const LONGEST: usize = 107;
-/// Longest part of a socket's path after the directory.
+/// Longest suffix that a socket's path has after the directory.
 const BEHIND: &str = "/socket.stages";
 
-/// Returns the way in which a command is run in a preloaded process.
+/// Returns how a command can be run in a preloaded process.
 ///
 /// # Errors
-/// A message with the reason why this is impossible.
+/// Returns a message with the reason if it cannot.
 pub(crate) fn of(command: &Command) -> Result<Preloading, String> {
     Preloading::of(&command.argv, &|name| {
         let own = Command { argv: vec![name.to_owned()], ..command.clone() };
@@ -37,10 +37,10 @@ pub(crate) fn of(command: &Command) -> Result<Preloading, String> {
     })
 }
 
-/// Returns the whole environment of a run, as a newly started process would have it.
+/// Returns the complete environment of a run, as a newly started process would have it.
 ///
 /// # Errors
-/// If a variable is not UTF-8 and cannot be passed on.
+/// Returns a message if a variable is not UTF-8 and therefore cannot be passed on.
 pub(crate) fn environment(
     command: &Command,
     way: &Preloading,
@@ -57,10 +57,11 @@ pub(crate) fn environment(
     Ok(env.into_iter().collect())
 }
 
-/// Returns the absolute directory in which a command runs.
+/// Returns the absolute path of the directory in which a command runs.
 ///
 /// # Errors
-/// If it cannot be resolved, or is not UTF-8 and cannot be passed on.
+/// Returns a message if the path cannot be resolved, or is not UTF-8 and therefore cannot be passed
+/// on.
 pub(crate) fn directory(command: &Command) -> Result<String, String> {
     let directory = command.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let path = directory
@@ -69,14 +70,14 @@ pub(crate) fn directory(command: &Command) -> Result<String, String> {
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
 }
 
-/// Returns true if one of the changed files is of a kind that a process reads first and has not
-/// been loaded by this process, which therefore cannot detect the change itself.
+/// Returns true if any changed file is of a kind that a process reads first and was not loaded by
+/// this process, which therefore cannot detect the change itself.
 pub(crate) fn is_another(process: &Preloaded, changed: &[PathBuf]) -> bool {
     changed.iter().any(|path| is_read_first(path) && !process.has_loaded(path))
 }
 
-/// Returns the maximum time until a run begins, either for a process that has loaded everything or
-/// for one that began to load `since` ago and may take `within`.
+/// Returns the maximum time until a run begins in a process that has loaded everything, or in one
+/// that began to load `since` ago and may take `within`.
 pub(crate) fn patience(is_loaded: bool, since: Duration, within: Duration) -> Duration {
     match is_loaded {
         true => BEGINS_WITHIN,
@@ -84,10 +85,10 @@ pub(crate) fn patience(is_loaded: bool, since: Duration, within: Duration) -> Du
     }
 }
 
-/// Checks whether a socket can be created in a directory.
+/// Checks whether the path of a socket in a directory is short enough.
 ///
 /// # Errors
-/// If its path would be too long.
+/// Returns a message if the path would be too long.
 pub(crate) fn fits(directory: &Path) -> Result<(), String> {
     let length = directory.as_os_str().len() + BEHIND.len();
     if length <= LONGEST {
@@ -100,14 +101,14 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
 }
 
 /// Returns the file in which a process lists the files that its runs loaded, for the process that
-/// replaces it; `None` if there is no place for it.
+/// replaces it; `None` if there is no private cache directory for it.
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
     private::directory(&directory).ok()?;
     Some(directory.join(format!("{:016x}", key(root, way))))
 }
 
-/// Returns the key of a command, which is the same in every session although our runner is in a
+/// Returns a key that is the same for a command in every session, although the runner is in a
 /// different temporary directory each time.
 fn key(root: &Path, way: &Preloading) -> u64 {
     let lasting = |word: &String| -> String {

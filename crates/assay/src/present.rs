@@ -1,5 +1,5 @@
-//! The end of every verb that decides: shows the analysis, writes the exports, and turns verdicts
-//! into an exit status.
+//! The last steps of every verb that reaches a verdict: shows the analysis, writes the exports, and
+//! turns verdicts into an exit status.
 
 pub(crate) mod pages;
 
@@ -28,15 +28,15 @@ use std::path::{Path, PathBuf};
 /// Name and version, as written to files and reports.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
-/// Returns the arguments as recordings and reports contain them: invalid UTF-8 is replaced, and
-/// database passwords are removed.
+/// Returns the command line for recordings and reports. Invalid UTF-8 is replaced, and database
+/// passwords are removed.
 pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|word| without_password(&text_of(&word))).collect()
 }
 
 /// Checks before measuring that the files named by `--export`, `--report`, `--plots` and the verb's
-/// `own` options can be written, in a known form, and that none overwrites an input or the file in
-/// which the run is `kept`.
+/// `own` options can be written in a known format, and that none of them overwrites an input or the
+/// file `kept` in which the run is recorded.
 pub(crate) fn check_exports(
     show: &ShowArgs,
     inputs: &[PathBuf],
@@ -46,7 +46,7 @@ pub(crate) fn check_exports(
     let exports = show.export.iter().map(|path| ("--export", path.as_path(), "result.md"));
     let page = show.pages.report.as_deref().map(|path| ("--report", path, "report.html"));
     let wanted: Vec<_> = exports.chain(page).chain(own.iter().copied()).collect();
-    // The record has a check of its own, because it may hold measurements.
+    // Whether the record can be written is checked elsewhere, because it may hold measurements.
     let named = wanted.iter().map(|&(option, path, _)| (option, path));
     let all: Vec<_> = kept.map(|path| ("--save", path)).into_iter().chain(named).collect();
     outputs::check_distinct(inputs, &all)?;
@@ -69,14 +69,14 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The presentation of an analysis: its wording, the rows shown, and the file that stores it.
+/// How an analysis is presented: its wording, the rows shown, and the file that stores the samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Showing<'a> {
     pub dialect: Dialect,
-    /// Rows of a suite to show, and their order.
+    /// Which rows of a suite are shown, and in which order.
     pub rows: DisplayOptions,
     pub show: &'a ShowArgs,
-    /// The file that stores the samples.
+    /// Path of the file that stores the samples.
     pub file: Option<&'a Path>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn present(
     samples: &Samples,
 ) -> anyhow::Result<()> {
     how.spell(analysis);
-    // A failing export must not prevent the output to the screen, nor vice versa.
+    // A failing export must not prevent the output on the terminal, nor the other way around.
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
         let meta = meta_of(how.dialect.verb(), samples, how.file);
@@ -101,8 +101,8 @@ pub(crate) fn present(
 }
 
 impl Showing<'_> {
-    /// Spells the advice for this verb, adds the name of the file, and drops the advice to decide by
-    /// a metric that was not measured or has decided.
+    /// Words the advice for this verb, and adds the name of the file. Advice to decide by a metric
+    /// is dropped if that metric was not measured or is already the deciding one.
     fn spell(&self, analysis: &mut Analysis) {
         let Analysis { findings, metrics, primary, .. } = analysis;
         for finding in &mut *findings {
@@ -120,7 +120,7 @@ impl Showing<'_> {
         }
     }
 
-    /// After an interruption, prints where the samples are and how to add to them.
+    /// Prints where an interrupted run is recorded, and how to continue it.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
         let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench | Dialect::Tests);
         if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
@@ -132,7 +132,7 @@ impl Showing<'_> {
     }
 }
 
-/// Like [`present`], for series without a comparison: one line each on the screen.
+/// Like [`present`], but for series without a comparison, which take one line each on the terminal.
 pub(crate) fn numbers(
     how: Showing<'_>,
     analysis: &mut Analysis,
@@ -159,7 +159,7 @@ pub(crate) fn numbers(
     exported
 }
 
-/// Writes every requested export, and returns the first error.
+/// Writes every requested export, page and chart, and returns the first error.
 pub(crate) fn export_all(
     how: Showing<'_>,
     analysis: &Analysis,
@@ -198,7 +198,7 @@ fn report(analysis: &Analysis, chains: &[Protocol], meta: &Meta) -> anyhow::Resu
     Ok(json::text(&Decision { rigorous, ..json::Decision::of(analysis, meta) })?)
 }
 
-/// Shows the protocol, and writes the exports of the analysis; JSON output contains both.
+/// Shows the protocol, and writes the exports of the analysis. JSON output contains both.
 pub(crate) fn protocol(
     how: Showing<'_>,
     analysis: &mut Analysis,
@@ -218,7 +218,7 @@ pub(crate) fn protocol(
     exported
 }
 
-/// Returns the contents of a report other than the analysis of the run.
+/// Returns the part of a report that does not depend on the analysis.
 pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Meta {
     Meta {
         verb: verb.to_owned(),
@@ -253,11 +253,11 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-/// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never
-/// come true. `there_is` names the only side; `instead` is the advice on how to give another.
+/// Rejects `--fail-if` for fewer than two sides before anything is measured, because its condition
+/// could never be met. `there_is` names the only side, and `instead` advises how to add another.
 ///
 /// # Errors
-/// If there are fewer than two sides.
+/// Fails if a condition is given and there are fewer than two sides.
 pub(crate) fn check_fail_if(
     fail_if: &[FailIf],
     sides: usize,
@@ -270,10 +270,10 @@ pub(crate) fn check_fail_if(
     Ok(())
 }
 
-/// Rejects `--fail-if slower` and `faster` for a metric without a direction.
+/// Rejects `--fail-if slower` and `--fail-if faster` for a metric without a direction.
 ///
 /// # Errors
-/// A message that explains how to specify a direction.
+/// Fails with a message that explains how to specify a direction.
 pub(crate) fn check_direction(
     samples: &Samples,
     primary: Option<&str>,
@@ -294,7 +294,8 @@ pub(crate) fn check_direction(
     }
 }
 
-/// Returns the message that a metric has no direction in which it improves, and how to specify one.
+/// Returns the message that it is unknown in which direction a metric improves, and how to specify
+/// that.
 pub(crate) fn no_direction(metric: &Metric) -> String {
     let unit = match &metric.unit {
         Unit::One => String::new(),
@@ -319,9 +320,9 @@ fn alternate(analysis: &Analysis, of: usize) -> bool {
     analysis.findings.iter().any(is_of)
 }
 
-/// Returns the exit status that `--fail-if` asks for. Separate recordings cannot prove programs
-/// different, so they are inconclusive, and so is a missing comparison. A single comparison that
-/// came true is enough to fail.
+/// Returns the exit status that `--fail-if` requests. Separate recordings cannot prove that
+/// programs differ, so they are inconclusive, as is a missing comparison. A single comparison that
+/// meets a condition is enough to fail.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
     if fail_if.is_empty() {
         return Ending::Fine;
@@ -339,7 +340,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         c.failing.as_ref().is_some_and(|own| own.subject == c.against)
     };
     let without_reference = analysis.comparisons.iter().any(failed);
-    // A benchmark with the same code on both sides needs no verdict.
+    // A control runs the same code on both sides, and needs no verdict.
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()

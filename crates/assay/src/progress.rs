@@ -17,9 +17,10 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Minimum time between two drawings.
+/// Minimum time between two updates of the line.
 const EVERY: Duration = Duration::from_millis(200);
-/// Initial time without drawing: most comparisons of fast commands are finished by then.
+/// Time at the start during which nothing is drawn. Most comparisons of fast commands end within
+/// it.
 const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
 /// Maximum number of subjects in a line.
 const MOST_NAMES: usize = 6;
@@ -28,11 +29,12 @@ const STEPS: u64 = 1000;
 
 /// Number of values from which work takes long enough to be worth a progress line.
 const MANY_VALUES: usize = 500_000;
-/// Size of files from which reading takes long enough to be worth a progress line, bytes.
+/// Total size of files, in bytes, above which reading takes long enough to be worth a progress
+/// line.
 const MANY_BYTES: u64 = 8 << 20;
 
-/// The line that shows work on millions of values: `comparing: validity (5 of 8)`. It is drawn as
-/// each phase begins; its duration is not estimated.
+/// The progress line of work on millions of values, such as `comparing: validity (5 of 8)`. It is
+/// drawn when a phase begins. The duration of a phase is not estimated.
 pub(crate) struct Work {
     bar: Option<ProgressBar>,
     what: &'static str,
@@ -41,7 +43,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Starts work on files; reading them is the first phase. Nothing is drawn for small files, if
+    /// Starts work on files, with reading as the first phase. Nothing is drawn for small files, if
     /// `quiet`, or if standard error is not a terminal.
     pub fn on_files(quiet: bool, what: &'static str, files: &[PathBuf]) -> Self {
         let work = Self::new(quiet, what, None);
@@ -53,8 +55,8 @@ impl Work {
         work
     }
 
-    /// Starts work on this many values, in this many phases. Draws nothing in the same cases as
-    /// [`Work::on_files`].
+    /// Starts work on this many values, in this many phases. Nothing is drawn for few values, if
+    /// `quiet`, or if standard error is not a terminal.
     pub fn on_values(quiet: bool, what: &'static str, values: usize, phases: usize) -> Self {
         Self::new(quiet || values < MANY_VALUES, what, Some(phases))
     }
@@ -64,8 +66,8 @@ impl Work {
         Self { bar, what, begun: Cell::new(0), phases: Cell::new(phases) }
     }
 
-    /// Notes that the files are read and that `phases` phases follow; a small number of values is
-    /// not worth a line.
+    /// Records that the files have been read and that `phases` phases follow. A small number of
+    /// values is not worth a line.
     pub fn read(&mut self, values: usize, phases: usize) {
         if values < MANY_VALUES {
             self.end();
@@ -94,7 +96,7 @@ impl Work {
         bar.force_draw();
     }
 
-    /// Removes the line.
+    /// Removes the line from the terminal.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -127,7 +129,7 @@ impl Line {
         Self { bar, quiet, began: Instant::now(), drawn: Cell::new(None) }
     }
 
-    /// Prints a message above the bar, or as a plain line; nothing if `quiet`.
+    /// Prints a message above the bar. Without a bar, prints it as a plain line unless `quiet`.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(output::in_plain_text(line)),
@@ -136,8 +138,8 @@ impl Line {
         }
     }
 
-    /// Names the machine if the line is visible, and warns about features that a portable runner
-    /// lacks before the user waits for them.
+    /// Prints the name of the machine if the line is visible, and a warning if a portable runner
+    /// lacks features that the user may expect.
     pub fn machine(&self, environment: &Environment) {
         if self.bar.is_some() {
             self.say(&machine(environment));
@@ -147,7 +149,7 @@ impl Line {
         }
     }
 
-    /// Returns true if the line is to be drawn now.
+    /// Returns true if it is time to draw the line again.
     pub fn is_due(&self) -> bool {
         let is_early = || {
             let before = self.drawn.get();
@@ -160,7 +162,7 @@ impl Line {
         true
     }
 
-    /// Draws the fraction done, and these words.
+    /// Draws the bar at this fraction, followed by `words`.
     pub fn draw(&self, share: f64, words: String) {
         if let Some(bar) = &self.bar {
             bar.set_position((share.clamp(0.0, 1.0) * STEPS as f64) as u64);
@@ -168,7 +170,7 @@ impl Line {
         }
     }
 
-    /// Starts again at zero.
+    /// Resets the bar to zero, and replaces the words.
     fn reset(&self, words: &'static str) {
         if let Some(bar) = &self.bar {
             bar.reset();
@@ -184,7 +186,7 @@ impl Line {
     }
 }
 
-/// Returns the fraction of a plan that is done.
+/// Returns the completed fraction of a plan.
 pub(crate) fn share_done(plan: &Plan, standing: &Standing<'_>) -> f64 {
     let by_time = plan.budget_seconds.map_or(0.0, |budget| standing.seconds / budget);
     let by_blocks =
@@ -198,37 +200,37 @@ pub(crate) struct Progress {
     plan: Plan,
     names: Vec<String>,
     unit: Unit,
-    /// Activity with a fixed duration, regardless of the result; `None` for an experiment that ends
-    /// with an answer.
+    /// Activity whose duration does not depend on the result; `None` for an experiment that ends
+    /// when there is an answer.
     what: Option<&'static str>,
 }
 
 impl Progress {
-    /// Creates a line for this run.
+    /// Creates the line, and announces the machine.
     pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
         let line = Line::new(quiet);
         line.machine(environment);
         Self { line, plan, names, unit: Unit::Second, what: None }
     }
 
-    /// Creates a line for runs that last as long as `plan` says, regardless of the result. `what`
-    /// is shown before their number.
+    /// Creates a line for runs that take the time of `plan`, regardless of the result. `what` is
+    /// shown before the number of runs.
     pub fn of_span(quiet: bool, environment: &Environment, what: &'static str, plan: Plan) -> Self {
         Self { what: Some(what), ..Self::new(quiet, environment, Vec::new(), plan) }
     }
 
-    /// Replaces the line by another one of this kind.
+    /// Restarts the line for other runs whose duration does not depend on the result.
     pub fn next_span(&mut self, what: &'static str, plan: Plan) {
         self.line.reset("");
         (self.what, self.plan) = (Some(what), plan);
     }
 
-    /// Shows a short activity, without a fraction done.
+    /// Shows a short activity without its completed fraction.
     pub fn busy(&self, what: &'static str) {
         self.line.reset(what);
     }
 
-    /// Takes over the plan and the deciding metric, which may have changed during warm-up.
+    /// Adopts the plan and the unit of the deciding metric, which may have changed during warm-up.
     pub fn follow(&mut self, plan: &Plan, primary: &Metric) {
         self.plan = plan.clone();
         self.unit = primary.unit.clone();
@@ -239,14 +241,14 @@ impl Progress {
         self.line.say(line);
     }
 
-    /// Shows that a warm-up is running.
+    /// Shows which block of the warm-up is running.
     pub fn warm_up(&self, block: usize, blocks: u32) {
         if self.line.is_due() {
             self.line.draw(0.0, format!("warming up, block {} of {blocks}", block + 1));
         }
     }
 
-    /// Shows the progress and the result at this point.
+    /// Shows the completed fraction and the current estimates.
     pub fn show(&self, standing: Standing<'_>) {
         if self.line.is_due() {
             let share = share_done(&self.plan, &standing);
@@ -268,7 +270,7 @@ impl Progress {
         };
         let subjects: Vec<SubjectStanding> =
             self.names.iter().take(MOST_NAMES).enumerate().map(standing).collect();
-        // All differences are known from the first complete block on, and none before.
+        // From the first complete block on, all differences are known; before that, none are.
         let mut compared = subjects.iter().filter_map(|s| s.difference.as_ref()).peekable();
         let whole = self.names.len() <= MOST_NAMES;
         let settled = whole && compared.peek().is_some() && compared.all(|d| d.is_settled());
@@ -294,7 +296,7 @@ impl Progress {
         status(&told, output::width_of_progress(), output::unicode())
     }
 
-    /// Removes the line.
+    /// Removes the line from the terminal.
     pub fn end(&self) {
         self.line.end();
     }

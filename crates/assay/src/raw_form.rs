@@ -32,7 +32,7 @@ pub(crate) enum RawForm {
     Text,
 }
 
-/// Every form with its file name ending.
+/// Every format with the file name ending that selects it.
 const ENDINGS: [(&str, RawForm); 10] = [
     (".assay", RawForm::Assay),
     (".samples.csv", RawForm::Csv),
@@ -47,13 +47,13 @@ const ENDINGS: [(&str, RawForm); 10] = [
 ];
 
 impl RawForm {
-    /// Returns the form for the ending of a file name.
+    /// Returns the format that the ending of a file name selects.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let name = path.to_string_lossy().to_lowercase();
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form)
     }
 
-    /// Returns all endings, as listed in messages.
+    /// Returns all endings, as messages list them.
     pub(crate) fn endings() -> String {
         ENDINGS.map(|(ending, _)| ending).join(", ")
     }
@@ -71,10 +71,10 @@ impl RawForm {
         }
     }
 
-    /// Writes samples. No control character is written, whatever the names contain.
+    /// Writes samples. Control characters in names are never written.
     ///
     /// # Errors
-    /// If the form cannot represent these samples, or writing fails.
+    /// Fails if the format cannot represent these samples, or writing fails.
     pub(crate) fn write(self, samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         if samples.is_empty() && self != Self::Assay {
             let problem = "only summaries were recorded, and this form holds observations; write .assay, which keeps both";

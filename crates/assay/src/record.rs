@@ -1,5 +1,5 @@
-//! The file in which observations are recorded while measuring. If it cannot be written any more,
-//! measuring continues.
+//! The file in which observations are recorded while measuring. Measuring continues even if writing
+//! the file fails.
 
 use crate::args::KeepArgs;
 use crate::store::RecordFile;
@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 
 /// Records observations while they are measured.
 pub(crate) struct Record {
-    /// The file; `None` once writing failed.
+    /// Writer of the record; `None` after a write has failed.
     pub writer: Option<Writer<File>>,
     /// Path of the record.
     pub path: PathBuf,
-    /// The reason why writing failed.
+    /// The reason why the record could not be written.
     pub failure: Option<String>,
-    /// An earlier record with the same path, which is removed when this one is complete.
+    /// Path at which an earlier record is kept until this one is complete.
     pub earlier: Option<PathBuf>,
 }
 
@@ -40,8 +40,8 @@ impl Record {
         }
     }
 
-    /// Opens the record if one is wanted. If the state directory is unavailable, that is reported,
-    /// and measuring continues.
+    /// Opens the record unless the user opted out. If that fails, the failure is recorded for a
+    /// finding, and measuring continues.
     pub fn open(keep: &KeepArgs, began: &jiff::Timestamp, samples: &Samples) -> Option<Self> {
         if keep.no_save {
             return None;
@@ -61,11 +61,11 @@ impl Record {
         Some(begun.unwrap_or_else(failed))
     }
 
-    /// Starts the record of these samples in the file that the user named with `option`, and
-    /// reports if it replaces an earlier record.
+    /// Starts a record of these samples in the file that the user named with `option`. If there is
+    /// an earlier record, prints where it is kept.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Fails if the file cannot be written.
     pub fn named(option: &str, path: &Path, samples: &Samples) -> anyhow::Result<Self> {
         let RecordFile { file, earlier } = store::open_named(option, path)?;
         if let Some(earlier) = &earlier {
@@ -90,7 +90,7 @@ impl Record {
         Ok(Self { writer: Some(writer), path, failure: None, earlier })
     }
 
-    /// Returns a finding if nothing could be saved.
+    /// Returns a finding if writing the record failed.
     pub fn not_saved(&self) -> Option<Finding> {
         let failure = self.failure.as_ref()?;
         let place = match self.path.as_os_str().is_empty() {

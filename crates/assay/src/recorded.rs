@@ -1,7 +1,7 @@
-//! A recorded session: the steps that are the same for every verb that measures. It starts in a new
-//! file or continues an existing one, measures, closes the record, shows the result, adds it to the
-//! history, and returns an exit status. The verb decides what is measured, and what is shown while
-//! measuring.
+//! A recorded session: the steps that are the same for every verb that measures. A session starts
+//! in a new file or continues an existing one, measures, closes the record, shows the result, adds
+//! it to the history, and returns an exit status. The verb decides what is measured and what is
+//! shown during it.
 
 use crate::args::KeepArgs;
 use crate::ending::{close, ending};
@@ -17,11 +17,11 @@ use jiff::Timestamp;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs a verb that writes its `own` files besides the usual ones: calls `measure`, or `resume` with
-/// the named file. It is not an error if the user interrupts before anything is measured.
+/// Runs a verb that writes the files `own` in addition to the usual ones: calls `measure`, or
+/// `resume` with the path of the run to resume.
 ///
 /// # Errors
-/// If files cannot be written or read, or a step of the verb fails.
+/// Fails if a file cannot be written, or `measure` or `resume` fails.
 pub(crate) fn run(
     record: &RecordArgs,
     own: &[OutputFile<'_>],
@@ -36,10 +36,11 @@ pub(crate) fn run(
     }
 }
 
-/// Reads a recorded run that is to be resumed, with the arguments that this verb was started with.
+/// Reads a recorded run that is to be resumed, and the arguments with which this verb started it.
 ///
 /// # Errors
-/// If it cannot be read, was started by another verb, or lacks what is needed to continue.
+/// Fails if the file cannot be read, was recorded by another verb, or lacks what is needed to
+/// continue.
 pub(crate) fn begun<A: clap::Args>(
     record: &RecordArgs,
     path: &Path,
@@ -52,15 +53,15 @@ pub(crate) fn begun<A: clap::Args>(
     Ok((recorded, first))
 }
 
-/// A recorded session.
+/// A session whose observations are recorded.
 pub(crate) struct Recorded<'a, S: Source> {
-    /// The session.
+    /// The session that measures the source.
     pub session: Session<'a, S, Record>,
     began: Timestamp,
 }
 
 impl<S: Source<Error = RunError>> Recorded<'_, S> {
-    /// Creates a session of a source that the user may interrupt. It starts now.
+    /// Starts a session of a source, which the user can interrupt.
     pub fn new(source: S) -> Self {
         let (began, clock) = (Timestamp::now(), Instant::now());
         let session = Session::new(source, move || clock.elapsed().as_secs_f64());
@@ -70,10 +71,10 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
     }
 
     /// Starts the experiment and its record, or restores both to where `recorded` stopped. Returns
-    /// why the experiment is over if nothing is left to measure.
+    /// the stop reason if nothing is left to measure.
     ///
     /// # Errors
-    /// If the recording is of a different experiment, or cannot be continued.
+    /// Fails if the recording is of a different experiment, or cannot be continued.
     pub fn begin(
         &mut self,
         (keep, earlier): (&KeepArgs, &ResumeArgs),
@@ -90,7 +91,7 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
         Ok(resume::go_on(resumption, session, *began)?)
     }
 
-    /// Measures to the end, unless it is `done`.
+    /// Measures until the experiment stops, unless it is already `done`.
     pub fn measure(
         &mut self,
         done: Option<StopReason>,
@@ -102,11 +103,11 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
         }
     }
 
-    /// Closes the record with facts that became known only now, shows the result, adds it to the
-    /// history if requested, and returns the outcome of the run.
+    /// Closes the record with facts that have only now become known, shows the result, adds it to
+    /// the history if requested, and returns the outcome of the run.
     ///
     /// # Errors
-    /// If `show` or the history fails.
+    /// Fails if `show` fails, or the result cannot be added to the history.
     pub fn end(
         &mut self,
         args: &RecordArgs,

@@ -1,9 +1,9 @@
-//! `--resume FILE`: checks whether the current experiment is the one in the file, and otherwise
-//! reports the differences.
+//! Checks for `--resume FILE` whether the current experiment is the one in the file, and reports
+//! the differences if it is not.
 //!
-//! A resumed experiment must be one experiment: the same commands, programs that are identical byte
-//! for byte, the same machine. Otherwise old and new observations would be combined in a block
-//! design that never took place.
+//! A resumed experiment must remain one experiment, with the same commands, byte-identical programs
+//! and the same machine. Otherwise old and new observations would be combined in a block design
+//! that never took place.
 
 use crate::args::KeepInHistoryArgs;
 use crate::args::{KeepArgs, ShowArgs};
@@ -19,7 +19,7 @@ use assay_report::console::outputs::OutputFile;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
-/// The run to resume.
+/// Options for the run to resume.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct ResumeArgs {
@@ -32,7 +32,7 @@ pub(crate) struct ResumeArgs {
     pub force: bool,
 }
 
-/// Options of every verb that measures and records.
+/// Options that every verb that measures and records has.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
@@ -53,11 +53,11 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Checks that all files, also those of the verb's `own` options, can be written, before
-    /// anything is measured.
+    /// Checks before measuring that all files can be written, including those of the verb's `own`
+    /// options.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Fails if a file cannot be written.
     pub fn check(&self, own: &[OutputFile<'_>]) -> anyhow::Result<()> {
         let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
         present::check_exports(&self.show, &resumed, self.keep.save.as_deref(), own)?;
@@ -75,13 +75,13 @@ impl RecordArgs {
         self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
     }
 
-    /// Returns these arguments for a run that resumes one started with `first`: the current
+    /// Returns the arguments for resuming a run that was started with `first`. The current
     /// arguments determine what is shown.
     pub fn after(&self, first: &Self) -> Self {
         Self { keep: self.keep.after(&first.keep), ..self.clone() }
     }
 
-    /// Returns true if the user named the file for the record, which must then be written.
+    /// Returns true if the user named the file of the record. Failing to write it is then an error.
     pub fn names_a_file(&self) -> bool {
         self.keep.save.is_some() || self.earlier.resume.is_some()
     }
@@ -90,13 +90,14 @@ impl RecordArgs {
 /// Endings of files that `--export` writes.
 const OF_EXPORTS: [&str; 3] = ["json", "csv", "md"];
 
-/// Arguments that may be given again when a run is resumed; the file determines all others.
+/// Ids of the arguments that may be given again when a run is resumed. The file determines all
+/// others.
 const ANEW: [&str; 15] = [
     "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
     "yes", "keep", "store", "machine", "why",
 ];
 
-/// Rejects arguments (by their ids) that may not be given again.
+/// Rejects arguments that may not be given again when a run is resumed. `given` contains their ids.
 pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     if let Some(given) = given.iter().find(|id| !ANEW.contains(&id.as_str())) {
         bail!(
@@ -108,9 +109,9 @@ pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rejects an anonymous record whose command line lacks something needed to measure again: the
-/// value of a variable, or a secret. In the message, `done` is the purpose of reading the record,
-/// such as `resumed`, and `instead` the alternative.
+/// Rejects an anonymous record whose command line lacks something needed to measure again, such as
+/// the value of a variable or a secret. In the message, `done` says what cannot be done with the
+/// record, such as `resumed`, and `instead` is the alternative.
 pub(crate) fn check_complete(
     recorded: &Samples,
     path: &Path,
@@ -128,7 +129,7 @@ pub(crate) fn check_complete(
     )
 }
 
-/// Returns the arguments with which a recorded run was started by this verb. `done`: as in
+/// Returns the arguments with which this verb started a recorded run. `done` is as in
 /// [`check_complete`].
 pub(crate) fn begun<A: clap::Args>(
     recorded: &Samples,
@@ -155,7 +156,7 @@ pub(crate) fn begun<A: clap::Args>(
 /// A recorded run that may be resumed.
 pub(crate) struct Resumption {
     path: PathBuf,
-    /// Differences that the user chose to ignore.
+    /// Differences from the recorded experiment that the user chose to ignore.
     differences: Vec<String>,
 }
 
@@ -168,7 +169,7 @@ pub(crate) fn check(
     other_options: bool,
 ) -> anyhow::Result<Resumption> {
     let path = earlier.resume.clone().unwrap_or_default();
-    // Rows that runs discover are not declared before the first run.
+    // Rows that are discovered by runs are unknown before the first run.
     let mut declared = Samples::new(Vec::new());
     let own = recorded.subjects.iter().filter(|subject| subject.row < now.rows.len());
     declared.subjects = own.cloned().collect();
@@ -187,8 +188,8 @@ pub(crate) fn check(
     Ok(Resumption { path, differences })
 }
 
-/// Resumes a recorded run: opens its file, and brings the session to the point where it stopped.
-/// Returns a stop reason if there is nothing left to measure.
+/// Resumes a recorded run: opens its file, and restores the session to the point where the run
+/// stopped. Returns a stop reason if nothing is left to measure.
 pub(crate) fn go_on<S: Source>(
     resumption: Resumption,
     session: &mut Session<'_, S, Record>,
@@ -204,7 +205,7 @@ pub(crate) fn go_on<S: Source>(
     session.recorder =
         Some(Record { writer: Some(writer), path: path.clone(), failure: None, earlier: None });
     session.resume(samples, since_start).map_err(|error| {
-        // Leave the file unchanged.
+        // Without a recorder, the file is left unchanged.
         session.recorder = None;
         refused(error.to_string())
     })
@@ -218,8 +219,8 @@ fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) ->
     resumed_different(differences)
 }
 
-/// Facts that identify a machine. Those that change from day to day, such as the load, are not
-/// included.
+/// Facts that identify a machine, with their names in messages. Facts that change from day to day,
+/// such as the load, are not included.
 const MACHINE: [(&str, &str); 7] = [
     ("hostname", "host"),
     ("cpu_model", "CPU"),
@@ -230,8 +231,8 @@ const MACHINE: [(&str, &str); 7] = [
     ("runner", "runner"),
 ];
 
-/// Returns the differences between the recorded experiment and the one about to be measured, one
-/// sentence each; empty if there are none.
+/// Returns the differences between the recorded experiment and the one about to be measured, in one
+/// sentence each.
 pub(crate) fn differences(
     recorded: &Samples,
     subjects: &[Subject],
@@ -290,7 +291,7 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
     found
 }
 
-/// Returns true if two paths are the same file. Paths of an anonymous run are file names only.
+/// Returns true if two paths name the same file. An anonymous run contains only file names.
 fn same_file(one: &str, other: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     one == other || ((!one.contains('/') || !other.contains('/')) && name(one) == name(other))

@@ -1,5 +1,5 @@
-//! Sides that are git revisions, each built in its own tree before anything is measured, for
-//! benchmark programs and for servers.
+//! Sides that are git revisions of a benchmark program or a server. Each revision is built in its
+//! own tree before anything is measured.
 
 use crate::output;
 use crate::run_error::RunError;
@@ -17,41 +17,42 @@ const SHORT: usize = 12;
 
 /// The revisions to prepare.
 pub(crate) struct RevisionRequest<'a> {
-    /// Revisions as typed; `.` is the working tree.
+    /// Revisions as the user typed them; `.` is the working tree.
     pub revisions: &'a [String],
     /// The shell line that builds a revision.
     pub line: &'a str,
-    /// The program that the build produces, by its path from the top of the tree, or a program in
-    /// PATH.
+    /// The program that the build produces, by its path relative to the root of the tree, or a
+    /// program on PATH.
     pub program: &'a Command,
-    /// The directory in which the program runs, relative to the top; `None` for the top.
+    /// Directory in which the program runs, relative to the root of the tree; `None` for the root.
     pub directory: Option<&'a Path>,
-    /// Number of links of each revision; `None` for the single link of the build line.
+    /// How often and how each revision is linked; `None` if only the build line links it.
     pub links: Option<Links>,
-    /// The option that permits equal revisions; `None` if it was given.
+    /// The option that permits equal revisions, named in the error; `None` if equal revisions are
+    /// permitted.
     pub if_same: Option<&'a str>,
     pub quiet: bool,
 }
 
-/// Revisions that are built.
+/// Revisions that have been built.
 pub(crate) struct Prepared {
-    /// Programs of the revisions, each in its own directory.
+    /// Commands that run the programs of the revisions, each in its own directory.
     pub commands: Vec<Command>,
-    /// All links of each revision, if there are several.
+    /// Commands for all links of each revision; `None` if each is linked only once.
     pub links: Option<Vec<Vec<Command>>>,
     /// Findings about the revisions.
     pub findings: Vec<Finding>,
-    /// Commits of the revisions, as facts.
+    /// Commit id of each revision, recorded as a fact.
     commits: Vec<Option<String>>,
     /// The built trees, which are not removed while these values exist.
     _built: Vec<Built>,
 }
 
-/// Builds all revisions. Equal revisions are rejected unless that is intended.
+/// Builds all revisions. Equal revisions are rejected unless they are permitted.
 ///
 /// # Errors
-/// If a revision does not exist, does not build, or does not produce the program;
-/// [`RunError::Interrupted`].
+/// Fails if a revision does not exist, does not build, or does not produce the program, or with
+/// [`RunError::Interrupted`] if the user interrupts.
 pub(crate) fn prepare(wanted: &RevisionRequest<'_>) -> anyhow::Result<Prepared> {
     let mut repository = repository()?;
     check_differs(wanted.program, repository.top())?;
@@ -109,20 +110,21 @@ pub(crate) fn prepare(wanted: &RevisionRequest<'_>) -> anyhow::Result<Prepared> 
     })
 }
 
-/// The build line of programs that need no build.
+/// Build line for programs that need no build.
 pub(crate) const NO_BUILD: &str = ":";
 
-/// Returns the repository of the current directory, with the directory for its built revisions.
+/// Returns the repository that contains the current directory, with a cache directory for its built
+/// revisions.
 ///
 /// # Errors
-/// If the current directory is not in a repository, or the cache directory is unknown.
+/// Fails if the current directory is not in a repository, or the cache directory is unknown.
 pub(crate) fn repository() -> anyhow::Result<Repository> {
     let cache = cache_directory()
         .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;
     Repository::around(Path::new("."), &cache.join("revisions")).map_err(told)
 }
 
-/// Returns a description of building a revision and linking it several times.
+/// Describes how a revision is built and linked several times.
 fn linking(links: &Links) -> String {
     let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
     format!("building it and linking it {} times, shuffled{by}", links.count)
@@ -163,7 +165,7 @@ pub(crate) fn told(error: RevisionError) -> anyhow::Error {
     }
 }
 
-/// Returns a revision for display: as typed, with its commit.
+/// Formats a revision for display, as typed and with its commit.
 pub(crate) fn named(revision: &Revision) -> String {
     match &revision.commit {
         _ if revision.is_working_tree => "the working tree".to_owned(),
@@ -176,7 +178,7 @@ fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
-/// Checks that no two revisions are the same.
+/// Rejects revisions that are the same. `meant` is the option that permits them.
 fn check_differ(
     revisions: &[Revision],
     repository: &mut Repository,
@@ -206,8 +208,8 @@ fn check_differ(
     Ok(())
 }
 
-/// Returns a finding if there are uncommitted changes and the commit that they are based on is
-/// measured without them.
+/// Returns a finding if a measured commit is the one that the uncommitted changes are based on, and
+/// the working tree is not measured.
 fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     let without = revisions.iter().find(|revision| revision.commit == head.commit)?;
     if revisions.iter().any(|revision| revision.is_working_tree) {
@@ -221,8 +223,8 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     Some(finding.advise(Action::WorkingTree))
 }
 
-/// Returns the command with `directory`, below the top of its revision, as its working directory. A
-/// program given by a path relative to the top still refers to the same file.
+/// Returns the command with `directory`, relative to the root of its built tree, as its working
+/// directory. A program given by a relative path still refers to the same file.
 pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Path>) -> Command {
     let Some(directory) = directory else { return command };
     if command.argv[0].to_string_lossy().contains('/') {
@@ -233,8 +235,8 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
 }
 
 /// Rejects a program that would be the same for every revision: an absolute path into the user's
-/// working tree, or an absolute path elsewhere without arguments. (An interpreter runs the files
-/// named by its arguments.)
+/// working tree, or another absolute path without arguments. With arguments, the program may be an
+/// interpreter that runs the files they name.
 pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
     let file = Path::new(&program.argv[0]);
     if let Ok(below) = file.strip_prefix(top) {
@@ -252,10 +254,10 @@ pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Returns the program of a built revision.
+/// Returns the command for the program of a built revision.
 ///
 /// # Errors
-/// If the program does not exist.
+/// Fails if the program does not exist or is not executable.
 pub(crate) fn found(
     program: &Command,
     built: &Built,

@@ -1,13 +1,13 @@
-//! Creates a private temporary directory, and explains a failure.
+//! Creates a private temporary directory, and explains failures that a full one may have caused.
 
 use crate::output;
 use assay_data::system_error::reason;
 use assay_measure::room::{Room, is_full};
 
-/// Returns a directory that only this user can access, removed on drop.
+/// Creates a temporary directory that only this user can access, and that is removed on drop.
 ///
 /// # Errors
-/// If the directory for temporary files is not writable.
+/// Fails if the directory for temporary files is not writable.
 pub(crate) fn temporary() -> anyhow::Result<Room> {
     Room::temporary().map_err(|(parent, error)| {
         anyhow::anyhow!(
@@ -18,8 +18,8 @@ pub(crate) fn temporary() -> anyhow::Result<Room> {
     })
 }
 
-/// Returns a remark to print after an error if the directory for temporary files is full, since that
-/// may be why the program named by the error failed.
+/// Returns a remark to print after an error if the directory for temporary files is full, because
+/// that may be why a program failed.
 pub(crate) fn why_else(error: &anyhow::Error) -> Option<String> {
     let place = std::env::temp_dir();
     let is_news = || !output::told(error).contains("TMPDIR");

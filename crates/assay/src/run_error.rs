@@ -1,4 +1,4 @@
-//! Reasons why measuring could not continue, for all kinds of measurements.
+//! The reasons why a measurement of any kind could not continue.
 
 use crate::Ending;
 use assay_data::source::Obstacle;
@@ -18,13 +18,13 @@ pub(crate) enum RunError {
     /// The runner cannot continue.
     #[error(transparent)]
     Measure(MeasureError),
-    /// The source of a metric does not contain it.
+    /// Any other failure, described by the message.
     #[error("{0}")]
     Reading(String),
     /// A requested machine setting is not possible.
     #[error(transparent)]
     Knob(#[from] KnobError),
-    /// The user interrupted before a complete observation.
+    /// The user interrupted the run before the first complete observation.
     #[error("interrupted {0}")]
     Interrupted(String),
 }

@@ -1,15 +1,15 @@
-//! Parameter scans: `-P n=1..8`, from the text of the option to the combinations that are measured,
-//! and the substitution of values into commands.
+//! Parameter scans such as `-P n=1..8`: parses the option, lists the combinations to measure, and
+//! substitutes values into commands.
 //!
-//! A dimension is one parameter with its values; dimensions are multiplied, or walked in step with
-//! `--zip`. A command may have its own values (`2:n=…`), which replace the general ones one by one,
-//! so that it is clear which values are compared. Nothing is run here.
+//! A dimension is one parameter with its values. Dimensions are multiplied, or stepped through
+//! together with `--zip`. A command may have its own values (`2:n=…`), which replace the general
+//! values one by one, so that it is clear which values are compared. Nothing is run here.
 
 use anyhow::{Context, bail, ensure};
 use assay_data::ParameterValue;
 use std::collections::BTreeMap;
 
-/// Maximum number of values of one parameter; more cannot be intended.
+/// Maximum number of values of one parameter. More are unlikely to be intended.
 const MOST_VALUES: usize = 1_000_000;
 /// Maximum number of decimals in the ends and the step of a range.
 const MOST_DECIMALS: usize = 9;
@@ -18,14 +18,14 @@ const MOST_DECIMALS: usize = 9;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dimension {
     name: String,
-    /// Values for every command without its own values.
+    /// Values for the commands that have no values of their own.
     general: Option<Vec<String>>,
-    /// Values of individual commands, counted from 0.
+    /// Values for individual commands, by the index of the command.
     own: BTreeMap<usize, Vec<String>>,
 }
 
 impl Dimension {
-    /// Returns the number of values.
+    /// Returns the number of values of the parameter.
     fn len(&self) -> usize {
         self.general.iter().chain(self.own.values()).map(Vec::len).next().unwrap_or(0)
     }
@@ -36,7 +36,7 @@ impl Dimension {
     }
 }
 
-/// All parameters of a run; empty if nothing is scanned.
+/// All scanned parameters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scan {
     dimensions: Vec<Dimension>,
@@ -107,7 +107,7 @@ impl Scan {
         self.dimensions.is_empty()
     }
 
-    /// Returns advice for a scan of too many combinations.
+    /// Returns advice for reducing the number of combinations.
     pub fn fewer(&self) -> &'static str {
         match self.dimensions.len() {
             0 | 1 => "take fewer values, with a factor or a step, as in -P n=1..1000000*10",
@@ -115,7 +115,7 @@ impl Scan {
         }
     }
 
-    /// Returns the number of combinations: 1 if nothing is scanned; `None` if it overflows.
+    /// Returns the number of combinations, which is 1 if nothing is scanned; `None` on overflow.
     pub fn combinations(&self) -> Option<usize> {
         if self.zip {
             return Some(self.dimensions.first().map_or(1, Dimension::len));
@@ -139,8 +139,9 @@ impl Scan {
         found
     }
 
-    /// Checks that every parameter is used in one of these texts, each of which belongs to the
-    /// command of that index (from 0; `None` for all).
+    /// Checks that every parameter is used in at least one text, and that the commands that use it
+    /// have values for it. A text belongs to the command at that index, or to all commands if
+    /// `None`.
     pub fn check_use(
         &self,
         texts: &[(Option<usize>, &str)],
@@ -172,8 +173,8 @@ impl Scan {
     }
 }
 
-/// Replaces `{name}` in a text by the values. Other braces stay, because shells and programs use
-/// them as well.
+/// Replaces each `{name}` in a text by its value. Other braces are kept, because shells and
+/// programs use them as well.
 pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -224,7 +225,7 @@ pub(crate) fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Ve
     Ok((command, name.to_owned(), values_of(values)?))
 }
 
-/// Parses a range or a list.
+/// Parses the values of a parameter, which are a range or a list.
 fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     if let Some((first, rest)) = text.split_once("..")
         && !text.contains(',')
@@ -243,7 +244,7 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     Ok(values)
 }
 
-/// Rejects a malformed range, and a list with another separator.
+/// Rejects a malformed range, and a list with a separator other than a comma.
 fn check_list(text: &str, values: &[String]) -> anyhow::Result<()> {
     let is_number = |text: &str| Decimal::parse(text.trim()).is_some();
     if let [_] = values {
@@ -272,7 +273,7 @@ fn check_list(text: &str, values: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Divides a list at its commas; `\,` is a comma within a value, as in hyperfine.
+/// Splits a list at its commas. As in hyperfine, `\,` is a comma within a value.
 fn listed(text: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -287,14 +288,15 @@ fn listed(text: &str) -> Vec<String> {
         }
         goes_on = is_open;
     }
-    // The last part has no comma after it.
+    // No comma follows the last part, so its backslash is literal.
     if let Some(value) = values.last_mut().filter(|_| goes_on) {
         value.push('\\');
     }
     values
 }
 
-/// Parses what follows `A..`: `B`, `B+STEP` or `B*FACTOR`.
+/// Parses a range `A..B`, `A..B+STEP` or `A..B*FACTOR`, of which `first` is `A` and `rest` follows
+/// the dots.
 fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> {
     let (last, step, factor) = match (rest.split_once('+'), rest.split_once('*')) {
         (Some((last, step)), _) => (last, Some(step), None),
@@ -339,8 +341,8 @@ fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> 
     Ok(values)
 }
 
-/// An exact decimal number: 0.25 is 25 hundredths. The steps of a range must not accumulate the
-/// errors of binary fractions.
+/// An exact decimal number: 0.25 is stored as 25 hundredths. Adding the step of a range repeatedly
+/// must not accumulate rounding errors of binary fractions.
 #[derive(Clone, Copy, Debug)]
 struct Decimal {
     digits: i64,

@@ -1,9 +1,9 @@
-//! Seeds that the user did not choose. They only have to differ from run to run; they are recorded,
-//! so that results can be reproduced.
+//! Seeds that the user did not choose. They only have to differ between runs, and are recorded so
+//! that results can be reproduced.
 
 use std::ops::RangeTo;
 
-/// Upper bound of seeds, so that every JSON reader represents them exactly.
+/// Range of valid seeds, which every JSON reader can represent exactly.
 pub(crate) const BELOW: RangeTo<u64> = ..1 << 53;
 
 /// Returns a new seed from the clock's nanoseconds and the process id.

@@ -1,8 +1,9 @@
-//! The store of recent runs: the state directory, the names of files, and how many are kept.
+//! The store of recent runs: its location in the state directory, its file names, and how many runs
+//! are kept.
 //!
 //! Every run that measures is kept automatically, so that a surprising result can be examined
 //! again. The location is `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). This module
-//! does not read or write the format.
+//! does not read or write the file format.
 
 use crate::{system, whole_file};
 use anyhow::Context;
@@ -13,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Number of runs that are kept.
+/// Maximum number of runs that are kept.
 const KEEP: usize = 200;
 
 /// Returns the directory of kept runs.
@@ -21,11 +22,11 @@ fn directory() -> Option<PathBuf> {
     Some(state_directory()?.join("runs"))
 }
 
-/// Opens a new file among the kept runs, named after its start time, and removes the oldest runs
-/// beyond 200.
+/// Creates a file for a run, named after its start time, among the kept runs. Removes the oldest
+/// runs beyond `KEEP`.
 ///
 /// # Errors
-/// If there is no such directory or it cannot be written.
+/// Fails if the directory is unknown, or the file cannot be written.
 pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, File)> {
     let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
     private::directory(&directory).with_context(|| directory.display().to_string())?;
@@ -44,7 +45,7 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
 /// record.
 ///
 /// # Errors
-/// If it is something else that must not be overwritten, or the path cannot hold a file.
+/// Fails if the file is something else that must not be overwritten, or cannot be created.
 pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
     if path.is_dir() {
         anyhow::bail!("{option} {}: that is a directory; name a file in it", path.display());
@@ -84,17 +85,17 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
 
 /// A file that the user named for a record.
 pub(crate) struct RecordFile {
-    /// The file, empty.
+    /// The new, empty file.
     pub file: File,
     /// Path at which an earlier record is kept until the new one is complete.
     pub earlier: Option<PathBuf>,
 }
 
-/// Opens the file that the user named with `option`, if [`check_named`] still accepts it. An
-/// earlier record is kept next to it.
+/// Opens the file that the user named with `option`, if [`check_named`] accepts it. An earlier
+/// record is kept next to it.
 ///
 /// # Errors
-/// As in [`check_named`], or if it cannot be written.
+/// Fails as [`check_named`] does, or if the file cannot be written.
 pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<RecordFile> {
     check_named(option, path)?;
     let failed = || format!("cannot write {}", path.display());
@@ -107,7 +108,7 @@ pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<RecordFile
     Ok(RecordFile { file: file.with_context(failed)?, earlier })
 }
 
-/// Returns an unused name in the same directory.
+/// Returns an unused path in the same directory, for an earlier record.
 fn aside(path: &Path) -> PathBuf {
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -124,21 +125,22 @@ fn looks_like_samples(path: &Path) -> bool {
     read.is_ok() && (start.is_empty() || start.starts_with(b"{\"assay\":"))
 }
 
-/// Returns the run that was started last.
+/// Returns the path of the kept run that was started last.
 pub(crate) fn newest() -> Option<PathBuf> {
     runs(&directory()?).into_iter().max()
 }
 
-/// Returns the kept runs, unordered; empty if the directory cannot be read.
+/// Returns the paths of the kept runs in no particular order. There are none if the directory
+/// cannot be read.
 fn runs(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     paths.filter(|path| path.extension().is_some_and(|e| e == "assay")).collect()
 }
 
-/// Removes the oldest runs beyond `keep`, but never the run that was just started: its name may be
-/// the oldest if the clock is behind. Names sort by time. A file that cannot be removed stays,
-/// since keeping too much must not fail a measurement.
+/// Removes the oldest runs beyond `keep`, but never the run that was just started, whose name may
+/// be the oldest if the clock is behind. Names sort by time. A file that cannot be removed stays,
+/// because keeping too much must not make a measurement fail.
 fn prune(directory: &Path, keep: usize, begun: &Path) {
     let mut runs = runs(directory);
     runs.retain(|path| path != begun);

@@ -1,5 +1,5 @@
-//! Operating system services other than measuring: kinds of files, and replacing the process by
-//! another program. Systems that are not Unix-like have their own file.
+//! Operating system services other than measuring: kinds of files, and replacing this process with
+//! another program. Systems that are not Unix-like have a separate file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns true for a named pipe; opening one waits for the other end.
+/// Returns true for a named pipe. Opening one waits for the other end.
 pub(crate) fn is_pipe(found: &Metadata) -> bool {
     found.file_type().is_fifo()
 }
@@ -17,7 +17,7 @@ pub(crate) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// Replaces this process by a program. Returns only if that fails, with the reason.
+/// Replaces this process with a program. Returns only if that fails, with the reason.
 pub(crate) fn become_program(command: &mut Command) -> std::io::Error {
     command.exec()
 }

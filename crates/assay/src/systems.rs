@@ -1,18 +1,18 @@
-//! Determines which verbs a system has, and which of these verbs and their options the runner
-//! supports. Contains the messages about the others. `docs/reference/systems.md` lists what each
+//! Determines which verbs a system has, and which verbs and options the runner supports, and
+//! contains the messages about those that are lacking. `docs/reference/systems.md` lists what each
 //! system lacks.
 
 use std::ffi::OsStr;
 
-/// Verbs that only Linux has, and only with its launcher.
+/// Verbs that exist only on Linux, and need its launcher.
 const BY_LAUNCHER: [&str; 7] = ["calibrate", "doctor", "load", "profile", "tests", "warm", "watch"];
 /// Verbs that run commands, available on all Unix-like systems.
 const BY_ANY_RUNNER: [&str; 6] = ["bench", "bisect", "check", "gate", "repeat", "run"];
 /// The documentation page that lists what each system lacks.
 const PAGE: &str = "docs/reference/systems.md";
 
-/// Returns an error if the word is a verb that this program has on other systems; `None` for any
-/// other word. Called only for words that are not verbs on this system.
+/// Returns an error if the word is a verb that this program has only on other systems; `None` for
+/// any other word. The word must not be a verb on this system.
 pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
     let named = |verbs: &[&'static str]| verbs.iter().copied().find(|verb| word == *verb);
     let (verb, systems) = match (named(&BY_LAUNCHER), named(&BY_ANY_RUNNER)) {
@@ -29,10 +29,10 @@ pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
 #[cfg(unix)]
 pub(crate) use by_runner::{check, check_options};
 
-/// Accepts every verb, because the verbs of this system need no runner.
+/// Accepts every verb, because on this system no verb needs a runner.
 ///
 /// # Errors
-/// Never.
+/// Never fails.
 #[cfg(not(unix))]
 pub(crate) fn check(_verb: &str) -> anyhow::Result<()> {
     Ok(())
@@ -47,8 +47,8 @@ mod by_runner {
     /// Rejects a verb that the chosen runner does not support.
     ///
     /// # Errors
-    /// If the runner does not support the verb, or if the verb measures and there is no runner of
-    /// the given name.
+    /// Fails if the runner does not support the verb, or if the verb measures and no runner has the
+    /// given name.
     pub(crate) fn check(verb: &str) -> anyhow::Result<()> {
         let by_launcher = BY_LAUNCHER.contains(&verb);
         if !by_launcher && !BY_ANY_RUNNER.contains(&verb) {
@@ -61,11 +61,11 @@ mod by_runner {
         Ok(())
     }
 
-    /// Rejects options that the chosen runner does not support; each is paired with whether it was
-    /// given.
+    /// Rejects options that the chosen runner does not support. Each option is paired with whether
+    /// it was given.
     ///
     /// # Errors
-    /// If any of these options was given; the message names all of them.
+    /// Fails if any of these options was given. The message names all of them.
     pub(crate) fn check_options(
         options: impl IntoIterator<Item = (&'static str, bool)>,
     ) -> anyhow::Result<()> {

@@ -1,9 +1,9 @@
-//! Settings of a suite as sides of one experiment, and the servers that it needs: `--toggle`,
-//! `--with` and `--server`.
+//! Settings of a suite that are compared as sides of one experiment, and the servers that the suite
+//! needs: `--toggle`, `--with` and `--server`.
 //!
 //! `assay_suites::toggles` defines toggles and their sides, and `assay_measure::servers` starts and
-//! configures servers. This module combines them: the settings of a side are applied before its run
-//! and undone afterwards, so that nothing remains, even if `assay` is killed.
+//! configures servers. This module combines them. The settings of a side are applied before its run
+//! and undone afterwards, so that nothing remains even if `assay` is killed.
 
 mod servers;
 
@@ -58,16 +58,16 @@ pub(crate) struct ToggleArgs {
     #[arg(long, value_name = "SERVER", value_parser = With::read)]
     pub with: Vec<With>,
 
-    /// Your own server whose pg.* or redis.* settings may be changed, and are restored afterwards:
+    /// Your own server whose pg.* or redis.* settings may be changed and are restored afterwards:
     /// postgres://USER@HOST/DATABASE or redis://HOST:PORT
     ///
-    /// Without it, only servers that --with starts are changed. While fsync is off, a crash of that
-    /// machine can lose the server's data.
+    /// Without this option, only servers that --with starts are changed. While fsync is off, a
+    /// crash of the server's machine can lose its data.
     #[arg(long, value_name = "ADDRESS")]
     pub server: Vec<String>,
 }
 
-/// A server given by `--with`.
+/// A server requested with `--with`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct With {
     kind: Kind,
@@ -96,7 +96,7 @@ impl ToggleArgs {
     /// Returns true if any setting or server is requested.
     ///
     /// # Errors
-    /// If a user's own server is given without a setting to toggle.
+    /// Fails if the user's own server is given without a setting to toggle.
     pub fn is_asked(&self) -> anyhow::Result<bool> {
         ensure!(
             self.server.is_empty() || !self.toggle.is_empty(),
@@ -105,10 +105,10 @@ impl ToggleArgs {
         Ok(!self.toggle.is_empty() || !self.with.is_empty())
     }
 
-    /// Returns the parsed toggles.
+    /// Parses the toggles.
     ///
     /// # Errors
-    /// If a text is not a toggle; the message names it.
+    /// Fails if an argument is not a toggle. The message names it.
     fn read(&self) -> anyhow::Result<Vec<Toggle>> {
         let read =
             |given: &String| Toggle::read(given).with_context(|| format!("--toggle {given}"));
@@ -118,10 +118,10 @@ impl ToggleArgs {
 
 /// The sides of a suite, with their servers and settings.
 pub(crate) struct Toggled {
-    /// The sides: without settings, with each setting alone, and with all of them; a single side if
-    /// there are no toggles.
+    /// The suite without any settings, with each setting alone, and with all of them. Without
+    /// toggles, there is a single side.
     pub sides: Vec<Side>,
-    /// Settings that were left out, with the reasons.
+    /// Findings about settings that were left out, with the reasons.
     pub findings: Vec<Finding>,
     files: Room,
     servers: Servers,
@@ -131,16 +131,16 @@ pub(crate) struct Toggled {
 }
 
 impl Toggled {
-    /// Starts the servers, and finds out which settings are available. Those that are not are left
-    /// out, with a finding. `language` is that of the tests, if known.
+    /// Starts the servers, and determines which settings are available. The others are left out,
+    /// with a finding. `language` is the language of the tests, if known.
     ///
     /// # Errors
-    /// If a server does not start, a text is not a toggle, or none of the toggles is available.
+    /// Fails if a server does not start, an argument is not a toggle, or no toggle is available.
     pub fn prepare(args: &ToggleArgs, language: Option<&str>) -> anyhow::Result<Self> {
         Self::prepare_in(args, language, store::state_directory())
     }
 
-    /// Like [`Toggled::prepare`], with the journal in the given directory.
+    /// Like [`Toggled::prepare`], but keeps the journal in the given directory.
     fn prepare_in(
         args: &ToggleArgs,
         language: Option<&str>,
@@ -188,20 +188,20 @@ impl Toggled {
         Ok(Self { sides, findings, files, servers, runner: None, off: None })
     }
 
-    /// Returns the additions of a side to the environment of the suite.
+    /// Returns what a side adds to the environment of the suite.
     pub fn added(&self, side: usize) -> EnvironmentAdditions {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());
-        // The user's variables follow those that lead to a server, and override them.
+        // The user's variables come after those that point to a server, and override them.
         let servers = self.servers.variables(own.is_in_memory());
         added.env = servers.into_iter().chain(added.env).collect();
         added
     }
 
-    /// Applies the settings of a side. [`Toggled::undo`] must be called after its run.
+    /// Applies the settings of a side. [`Toggled::undo`] must be called after the side's run.
     ///
     /// # Errors
-    /// If a server rejects a setting, or a line fails.
+    /// Fails if a server rejects a setting, or an ON-LINE fails.
     pub fn apply(&mut self, side: usize) -> Result<(), RunError> {
         let own = &self.sides[side];
         self.servers
@@ -227,11 +227,11 @@ impl Toggled {
         Ok(())
     }
 
-    /// Runs the OFF-LINEs of a side, which is necessary after each of its runs. Server settings
-    /// stay as they are until a side needs others.
+    /// Runs the OFF-LINEs of a side, which is necessary after each of its runs. Server settings are
+    /// kept until a side needs different ones.
     ///
     /// # Errors
-    /// If a line fails.
+    /// Fails if an OFF-LINE fails.
     pub fn undo(&mut self, side: usize) -> Result<(), RunError> {
         let Some(runner) = self.runner.as_mut().filter(|_| self.off.is_some()) else {
             return Ok(());
@@ -243,23 +243,23 @@ impl Toggled {
         undone.into_iter().collect::<Result<(), _>>().map_err(RunError::from)
     }
 
-    /// Restores everything, and stops the servers.
+    /// Restores the settings of the user's own servers, and stops the other servers.
     ///
     /// # Errors
-    /// If the settings of a user's own server cannot be restored; the next run then tries again.
+    /// Fails if settings cannot be restored. The next run then tries again.
     pub fn close(&mut self) -> anyhow::Result<()> {
         self.servers.put_back()
     }
 
-    /// Returns the name of the side with all settings together; empty if there is no such side.
-    /// `None` if no settings are compared.
+    /// Returns the name of the side with all settings together, or an empty string if no side has
+    /// several settings; `None` if no settings are compared.
     pub fn together(&self) -> Option<&str> {
         let last = self.sides.last().filter(|_| self.sides.len() > 1)?;
         Some(if last.on.len() > 1 { &last.name } else { "" })
     }
 }
 
-/// The settings of one side, as the runs of its suite use them.
+/// One side whose settings are applied and undone around its runs.
 pub(crate) struct OfSide {
     pub toggled: Rc<RefCell<Toggled>>,
     pub side: usize,
@@ -293,7 +293,8 @@ fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     })
 }
 
-/// Runs the command that checks whether a setting is available.
+/// Runs the command that checks whether a setting is available, and returns the reason if it is
+/// not.
 fn refused_by_probe(toggle: &Toggle) -> Option<String> {
     let (words, otherwise) = toggle.probe()?;
     let Ok(command) = Command::new(words.iter().copied()) else { return None };

@@ -1,5 +1,5 @@
-//! The verbs, one file each, with the verb's arguments, their help, and its actions. `systems.rs`
-//! has the messages about verbs that a system lacks.
+//! The verbs, one file each, with their arguments, help and actions. `systems.rs` has the messages
+//! about verbs that a system lacks.
 
 #[cfg(unix)]
 pub(crate) mod bench;

@@ -1,9 +1,9 @@
-//! Commands in processes that stay loaded between runs: where each process is kept, how it is found
-//! again, and how a command is run in it.
+//! Commands in processes that stay loaded between runs: where such a process is kept, how it is
+//! found again, and how a command is run in it.
 //!
-//! Each has a keeper ([`keeper`]): `assay` itself in the background, which answers on a socket in a
-//! private directory. Runs are requested at the preloaded process's own socket in the same
-//! directory. A lock shared by runs shows that they are in progress.
+//! Each process has a keeper ([`keeper`]), which is `assay` itself in the background and answers on
+//! a socket in a private directory. Runs are requested on the preloaded process's own socket in the
+//! same directory. Runs in progress share a lock.
 
 mod keeper;
 
@@ -27,26 +27,27 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Maximum time until a keeper answers; it does so immediately.
+/// Maximum time to wait for a keeper's answer, which normally arrives immediately.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum time until a keeper is started, which takes milliseconds.
+/// Maximum time to wait until a keeper is started, which takes milliseconds.
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
-/// Interval between queries of a process that is loading.
+/// Interval between queries while a process is loading.
 const LOOK: Duration = Duration::from_millis(5);
 /// Name of the keeper's socket in its directory.
 const CONTROL: &str = "control";
-/// Name of the file with the keeper's pid.
+/// Name of the file that contains the keeper's process ID.
 const NUMBER: &str = "keeper";
-/// Name of the lock that every run holds (shared) while it is in progress.
+/// Name of the lock that runs share while they are in progress.
 const IN_USE: &str = "runs";
-/// Name of the file with the keeper's messages.
+/// Name of the file that receives the keeper's messages.
 const SAID: &str = "keeper.log";
-/// Name of the preloaded process's own socket.
+/// Name of the socket of the preloaded process.
 const SOCKET: &str = "socket";
 /// Name of the lock that is held while a keeper's directory is created or removed.
 const LOCK: &str = "lock";
 
-/// Variables that differ between terminals or commands and do not affect the loaded code.
+/// Environment variables that differ between terminals or commands and do not affect the loaded
+/// code.
 const PASSING: [&str; 31] = [
     "_",
     "PWD",
@@ -96,10 +97,10 @@ const PASSING_BY_PREFIX: [&str; 11] = [
 
 /// The reason why a command was not run in a preloaded process.
 pub(crate) enum NotRun {
-    /// The process cannot be preloaded, for this reason; the command can still be run without
+    /// The command cannot run in a preloaded process, for this reason. It can still be run without
     /// preloading.
     Cold(String),
-    /// The process was lost after it had started.
+    /// The process was lost after the command was sent to it.
     Lost(PreloadedError),
 }
 
@@ -109,10 +110,11 @@ pub(crate) struct ProcessDirectory {
     directory: PathBuf,
 }
 
-/// Returns the directory that contains the directories of this user's kept processes.
+/// Returns the parent directory of all process directories of this user.
 ///
 /// # Errors
-/// If there is no such directory.
+///
+/// Returns an error if there is no such directory.
 fn base() -> anyhow::Result<PathBuf> {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let session = session.filter(|path| path.is_absolute() && path.is_dir());
@@ -125,7 +127,7 @@ fn base() -> anyhow::Result<PathBuf> {
     Ok(base.join("warm"))
 }
 
-/// Returns all places at which a process is or was kept.
+/// Returns all directories in which a process is, or was, kept.
 pub(crate) fn all() -> anyhow::Result<Vec<ProcessDirectory>> {
     let Ok(entries) = fs::read_dir(base()?) else { return Ok(Vec::new()) };
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -134,17 +136,18 @@ pub(crate) fn all() -> anyhow::Result<Vec<ProcessDirectory>> {
     Ok(found.into_iter().map(|directory| ProcessDirectory { directory }).collect())
 }
 
-/// Returns the top of the project that contains the current directory.
+/// Returns the root of the repository around the current directory, or else the current directory.
 fn root() -> anyhow::Result<PathBuf> {
     let here = Path::new(".").canonicalize().context("the current directory")?;
     Ok(git::top(&here).unwrap_or(here))
 }
 
 impl ProcessDirectory {
-    /// Returns the directory for a command's process, whether or not there is one.
+    /// Returns the directory for a command's process, whether or not the process exists.
     ///
     /// # Errors
-    /// A message that explains why the command has no place.
+    ///
+    /// Returns a message that explains why the command cannot have a preloaded process.
     pub fn of(command: &Command) -> Result<Self, String> {
         let way = preloading::of(command)?;
         let base = base().map_err(|error| output::told(&error))?;
@@ -169,12 +172,13 @@ impl ProcessDirectory {
     /// Sends a query to the keeper of the process.
     ///
     /// # Errors
-    /// If the keeper does not exist or does not answer.
+    ///
+    /// Returns an error if there is no keeper or it does not answer.
     pub fn ask(&self, question: &Value) -> Result<Value, PreloadedError> {
         Client::of(self.directory.join(CONTROL)).ask(question, ANSWERS_WITHIN)
     }
 
-    /// Ends the process kept here, with its runs, and waits for its end. Returns false if there was
+    /// Ends the kept process and its runs, and waits until it has ended. Returns false if there was
     /// no process.
     pub fn stop(&self) -> bool {
         let asked = self.ask(&json!({"stop": true}));
@@ -185,7 +189,7 @@ impl ProcessDirectory {
         asked.is_ok()
     }
 
-    /// Ensures that exactly one keeper is running, even with concurrent calls.
+    /// Starts a keeper if none is running. Concurrent calls start only one.
     fn keeper(&self, command: &Command, idle: Duration) -> anyhow::Result<()> {
         if self.is_kept() {
             return Ok(());
@@ -194,7 +198,7 @@ impl ProcessDirectory {
         if self.is_kept() {
             return Ok(());
         }
-        // This was left behind by a keeper that was killed.
+        // Remove what a killed keeper may have left behind.
         let _not_there = fs::remove_dir_all(&self.directory);
         private::directory(&self.directory).with_context(|| self.named())?;
         let said = private::create(&self.directory.join(SAID)).with_context(|| self.named())?;
@@ -229,8 +233,8 @@ impl ProcessDirectory {
     }
 }
 
-/// Runs a command in its preloaded process with our own input and output, and starts that process
-/// if necessary. `wait`: maximum time for loading.
+/// Runs a command in its preloaded process, with the standard streams of this process. Starts the
+/// preloaded process if necessary. `wait` is the maximum time for loading.
 pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<Outcome, NotRun> {
     let cold = |why: &dyn std::fmt::Display| NotRun::Cold(why.to_string());
     let place = ProcessDirectory::of(command).map_err(NotRun::Cold)?;
@@ -238,8 +242,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     let env = preloading::environment(command, &way).map_err(NotRun::Cold)?;
     let directory = preloading::directory(command).map_err(NotRun::Cold)?;
     place.keeper(command, idle).map_err(|error| NotRun::Cold(output::told(&error)))?;
-    // While this process holds the lock, the keeper is not idle; the lock is released if this
-    // process dies.
+    // While this lock is held, the keeper does not count as idle. The lock is released even if this
+    // process is killed.
     let in_use = File::open(place.directory.join(IN_USE)).and_then(|file| {
         file.lock_shared()?;
         Ok(file)
@@ -258,10 +262,10 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
         let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
         match client.begin(&asked, streams, patience, &mut waiting) {
             Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
-            // The process has just restarted.
+            // The process has been restarted, so try again.
             Err(PreloadedError::Absent) => {}
             Err(error @ PreloadedError::Silent(_)) if is_loaded => {
-                // The process is stuck; the next run gets a new one.
+                // The process is stuck. Restart it for the next run.
                 let _not_there = place.ask(&json!({"restart": true}));
                 return Err(cold(&error));
             }
@@ -270,8 +274,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     }
 }
 
-/// Waits until the process accepts runs, and returns whether it has loaded everything, and for how
-/// long it has been loading. Changed files are reported to the process on the way.
+/// Waits until the process accepts runs. Returns whether it has loaded everything, and how long it
+/// has been loading. With each query, the keeper reports changed files to the process.
 fn ready(
     place: &ProcessDirectory,
     (wait, idle): (Duration, Duration),
@@ -296,8 +300,8 @@ fn ready(
     }
 }
 
-/// Reports why a command is run without preloading, and replaces this process by it. Returns only
-/// if that fails.
+/// Reports why a command is run without preloading, and replaces this process by the command.
+/// Returns only if that fails.
 pub(crate) fn run_cold(command: &Command, why: &str) -> anyhow::Error {
     output::say(&format!("assay: run cold: {why}"));
     preloaded::become_program(command).into()
@@ -307,8 +311,8 @@ fn is_passing(name: &str) -> bool {
     PASSING.contains(&name) || PASSING_BY_PREFIX.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns a lock for creating or removing a directory below `base`. Also creates `base`, private
-/// to this user.
+/// Acquires the lock for creating or removing a directory in `base`. Also creates `base`,
+/// accessible only to this user.
 fn locked(base: &Path) -> anyhow::Result<File> {
     let named = || base.display().to_string();
     private::directory(base).with_context(named)?;
@@ -323,7 +327,7 @@ fn locked(base: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Returns the report of the process's keeper; `None` if the keeper is gone.
+/// Returns what the keeper reports about its process; `None` if there is no keeper.
 pub(crate) fn held(place: &ProcessDirectory) -> Option<assay_report::preloaded::PreloadedProcess> {
     let answer = place.ask(&json!({"status": true})).ok()?;
     keeper::told(&answer)

@@ -1,9 +1,9 @@
-//! Runs tests, or a command, again whenever a file is saved: at the first event, and once more if
-//! another event arrives during the run.
+//! Runs tests, or a command, whenever a file is saved: at the first event, and once more if another
+//! event arrives during the run.
 //!
-//! There is a single thread. It waits for saves, keys and signals, and while a run is in progress
-//! its runner waits for them as well. [`state`] and [`selection`] decide what runs; they start
-//! nothing.
+//! There is a single thread. It waits for saves, keys and signals. While a run is in progress, the
+//! code that runs it waits for them as well. [`state`] and [`selection`] decide what to run; they
+//! start nothing.
 
 mod attention;
 mod echo;
@@ -52,43 +52,43 @@ use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
 use times::Times;
 
-/// Time without a save before the next run, after a save ended a run. It is longer than the time
-/// between the two writes of an editor that saves by renaming. It doubles with each further run in
-/// a row that is ended.
+/// Time without a save before the next run, if a save ended the previous run. It is longer than the
+/// time between the two writes of an editor that saves by renaming. It doubles with each further
+/// run in a row that a save ends.
 const QUIET: Duration = Duration::from_millis(5);
 /// Upper limit of the doubled [`QUIET`].
 const LONGEST_QUIET: Duration = Duration::from_millis(200);
-/// Time after which a run starts even if saves continue.
+/// Time after which a run starts even if saves keep arriving.
 const LONGEST_STORM: Duration = Duration::from_secs(2);
-/// Maximum time to wait while git's lock file exists; a lock that is older was left by a git that
-/// was killed.
+/// Maximum time to wait while git's lock file exists. A lock that stays longer was left behind by a
+/// git process that was killed.
 const LONGEST_LOCK: Duration = Duration::from_secs(10);
 const LOCKED: Duration = Duration::from_millis(5);
-/// Number of runs after which the launcher is replaced.
+/// Number of test runs after which the suite's launcher is replaced.
 const MOST_RUNS: u64 = 200;
 
 /// The settings of a watch.
 pub(crate) struct How {
-    /// The command.
+    /// The command that runs the tests, or that is run unchanged.
     pub command: Vec<OsString>,
-    /// Framework of the command; `None` if the command is run as it is.
+    /// Test framework of the command; `None` if the command is run unchanged.
     pub framework: Option<Box<dyn Framework>>,
-    /// True if each run starts a new process.
+    /// True if each run starts from scratch, without a preloaded process.
     pub cold: bool,
-    /// The watched directory.
+    /// Root of the watched directory tree.
     pub top: PathBuf,
-    /// Patterns of ignored files.
+    /// Patterns of files to ignore, in addition to `.gitignore`.
     pub ignore: Vec<String>,
-    /// The user's rules about which tests a change affects.
+    /// The user's rules for which tests a change affects.
     pub rules: Vec<String>,
-    /// Interval of polling, if files are polled.
+    /// Interval of polling; `None` to use file events if possible.
     pub poll: Option<Duration>,
     pub full: FullRuns,
-    /// Time without a save after which all tests run, if only a part of them did.
+    /// Time without a save after which all tests run, if only some have run.
     pub idle: Duration,
     pub limits: Limits,
     pub telling: TellingArgs,
-    /// The settings for trying mutations when all tests pass, if requested.
+    /// The settings for mutating changed lines when all tests pass; `None` if not requested.
     pub mutate: Option<mutating::How>,
     pub json: bool,
     pub quiet: bool,
@@ -98,15 +98,15 @@ pub(crate) struct How {
 
 pub(crate) use state::FullRuns as Full;
 
-/// Something to run.
+/// A run to be started.
 struct WatchTask {
     what: What,
-    /// Files that were saved before this run, since the start of the previous one.
+    /// Files saved since the start of the previous run.
     changed: Vec<String>,
     why: String,
 }
 
-/// The state of a watch.
+/// A watch in progress.
 struct Watcher {
     how: How,
     attention: Attention,
@@ -118,26 +118,27 @@ struct Watcher {
     programs: Programs,
     suite: Option<Suite>,
     runs: u64,
-    /// Tests of a run that was ended early.
+    /// Tests of runs that were ended early, still to be run.
     owed: Option<What>,
     /// Saves since the start of the last run.
     held: Saved,
-    /// Number of runs in a row that a save ended.
+    /// Number of runs in a row that were ended by a save.
     ended: u32,
-    /// The tests that ran, and the last duration of each, s.
+    /// The last duration of each test that has run, in seconds.
     known: BTreeMap<String, f64>,
     times: Times,
     mutating: Option<Mutating>,
-    /// The last run.
+    /// Result of the last run.
     last: Option<Came>,
-    /// True while the syntax error of a source is shown instead of the last run.
+    /// True while a syntax error in a source file is shown instead of the last result.
     is_broken: bool,
 }
 
 /// Watches until the user quits.
 ///
 /// # Errors
-/// If the directory cannot be watched, or the command cannot be run at all.
+///
+/// Returns an error if the directory cannot be watched, or if the command cannot be run at all.
 pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
     interrupt::install().context("signals can't be handled")?;
     let ignored = Ignored::below(&how.top, &how.ignore)?;
@@ -249,7 +250,7 @@ impl Watcher {
         }
     }
 
-    /// Starts trying mutations when all tests pass, and shows the results.
+    /// Shows the results of mutations, or starts trying mutations if all tests pass.
     fn look_at_changes(&mut self) -> anyhow::Result<()> {
         let look = self.screen.look();
         let is_green = self.state.all_is_green() && self.owed.is_none();
@@ -266,15 +267,15 @@ impl Watcher {
         WatchTask { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// Processes saved files, and returns the run that they cause.
+    /// Processes the saved files, and returns the run that they cause, if any.
     fn saved(&mut self) -> anyhow::Result<Option<WatchTask>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
             mutating.saved();
         }
         self.wait_for_git()?;
-        // Note: a run starts at the first save, without waiting. Only after a save has ended a run
-        // is there a wait for a moment without saves.
+        // Note: a run starts at the first save, without waiting. Only if a save ended the previous
+        // run does the next one wait for a moment without saves.
         if self.ended > 0 {
             let quiet = QUIET.saturating_mul(1 << (self.ended - 1).min(16)).min(LONGEST_QUIET);
             self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;
@@ -298,7 +299,7 @@ impl Watcher {
             let held = std::mem::take(&mut self.held);
             let is_source = held.paths.iter().any(|path| self.selection.is_source(path));
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
-                // The sources are again in the state in which they ran.
+                // The sources are as they were in the last run.
                 let why = "the broken source can be read again, and is unchanged".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;
@@ -321,7 +322,7 @@ impl Watcher {
         suite.asker.warm(&suite.side)
     }
 
-    /// Has the preloaded process load saved files, in the background.
+    /// Makes the preloaded process load the saved files in the background.
     fn tell_of_saves(&mut self) -> anyhow::Result<()> {
         let top = &self.how.top;
         let paths = self.held.paths.iter().map(|path| top.join(path)).collect();
@@ -332,7 +333,7 @@ impl Watcher {
         self.say_of_warm()
     }
 
-    /// Queries the state of the preloaded process.
+    /// Queries the preloaded process between runs, and restarts it if it died.
     fn rest(&mut self) -> anyhow::Result<()> {
         if let Some(warm) = self.warm() {
             warm.rest();
@@ -345,9 +346,10 @@ impl Watcher {
         said.iter().try_for_each(|line| self.screen.say(line))
     }
 
-    /// Returns `a.rb and 3 others were saved`.
+    /// Describes the saves, as in `a.rb and 3 other files were saved`.
     fn named(&self) -> String {
-        // Temporary files that an editor wrote and renamed or deleted are less informative.
+        // Files that no longer exist are often temporary files of an editor, which are less
+        // informative.
         let (there, gone): (Vec<&String>, Vec<&String>) =
             self.held.paths.iter().partition(|path| self.how.top.join(path).exists());
         let mut paths = if there.is_empty() { gone.iter() } else { there.iter() };
@@ -359,8 +361,8 @@ impl Watcher {
         }
     }
 
-    /// Waits while git checks something out or rebases, so that everything it writes counts as one
-    /// save.
+    /// Waits while git is checking something out or rebasing, so that everything it writes counts
+    /// as one save.
     fn wait_for_git(&mut self) -> anyhow::Result<()> {
         let Some(lock) = git_of(&self.how.top).map(|own| own.join("index.lock")) else {
             return Ok(());
@@ -373,7 +375,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Returns the first saved source with a syntax error, and its interpreter's message.
+    /// Returns the first saved source file with a syntax error, and the message of the interpreter.
     fn broken(&mut self) -> Option<(String, String)> {
         for path in &self.held.paths {
             if self.selection.looks_broken(path) {
@@ -413,7 +415,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Returns an empty result of a run.
+    /// Returns the result of a run before anything has run.
     fn blank(&self, job: &WatchTask) -> Came {
         Came {
             run: self.runs,
@@ -434,7 +436,7 @@ impl Watcher {
         }
     }
 
-    /// Runs a job, and returns the next one if it follows automatically.
+    /// Runs a task, and returns the next one if it follows automatically.
     fn do_job(&mut self, job: WatchTask) -> anyhow::Result<Option<WatchTask>> {
         self.runs += 1;
         if let Some(mutating) = &mut self.mutating {
@@ -449,7 +451,7 @@ impl Watcher {
             true => self.run_suite(&job)?,
             false => self.run_any(&job)?,
         };
-        // Saves at the very end belong to the run.
+        // Saves that arrive at the very end still belong to the run.
         let late = self.attention.look();
         self.echo.of_others(late, began.elapsed());
         let meanwhile = self.attention.saved.clone();
@@ -490,7 +492,7 @@ impl Watcher {
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
-            // Another program saved a file.
+            // A file was saved by another program.
             if !self.attention.wait(Some(pause.saturating_sub(began.elapsed())))?.is_empty() {
                 break;
             }
@@ -498,7 +500,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Replaces the launcher, to forget the commands of earlier runs.
+    /// Replaces the launchers from time to time, to forget the commands of earlier runs.
     fn renew(&mut self) -> anyhow::Result<()> {
         self.programs.renew()?;
         if let Some(suite) = &mut self.suite
@@ -529,8 +531,8 @@ impl Watcher {
     }
 }
 
-/// Returns the git directory of the tree that contains a directory; in a linked worktree, `.git` is
-/// a file with its path.
+/// Returns the git directory of the working tree that contains `top`. In a linked worktree, `.git`
+/// is a file that contains its path.
 fn git_of(top: &Path) -> Option<PathBuf> {
     let own = top.ancestors().map(|above| above.join(".git")).find(|own| own.exists())?;
     if own.is_dir() {
@@ -540,7 +542,7 @@ fn git_of(top: &Path) -> Option<PathBuf> {
     Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Returns the tests of two runs together.
+/// Returns the union of the tests of two runs.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
         (None, other) => other,
@@ -553,7 +555,7 @@ fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     }
 }
 
-/// Returns the part of `owed` that has not run yet.
+/// Returns the tests in `owed` that are not in `ran`, if any.
 fn left_of(owed: What, ran: &What) -> Option<What> {
     match (owed, ran) {
         (_, What::All) => None,

@@ -1,9 +1,9 @@
 //! Advice about a finding, as data.
 //!
-//! Checks determine *what* to do ([`Action`]), independent of verbs and options. The program that
-//! shows the finding adds *how* to do it ([`Invocation`]): an option of the running verb, or a
-//! command. The same finding from the same file therefore gives advice in the options of whichever
-//! verb is running. Nothing is decided here.
+//! Checks determine *what* to do ([`Action`]), independent of commands and options. The program
+//! that shows the finding adds *how* to do it ([`Invocation`]): an option of the command that is
+//! running, or a command line. The same finding from the same file can therefore be shown with the
+//! options of different commands. Nothing is decided here.
 
 use crate::{Environment, Tool};
 use serde::{Deserialize, Serialize, Serializer};
@@ -16,8 +16,8 @@ pub struct Advice {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// The way to perform the action with the running verb; `None` until that is known, and for
-    /// actions that no option or command performs. Not read from files.
+    /// How to do it with the command that is running. `None` until that is known, and for actions
+    /// that no option or command performs. Never read from files.
     #[serde(skip)]
     pub how: Option<Invocation>,
 }
@@ -56,7 +56,7 @@ pub enum Action {
     MoreValues,
     /// Make the recording tool repeat more often.
     MoreRepetitions {
-        /// How to achieve this with the tool, such as an option to give it; `None` if unknown.
+        /// How to do this with the tool, such as an option to pass to it; `None` if unknown.
         setting: Option<String>,
     },
     /// Record more of the units to which the values belong.
@@ -64,9 +64,9 @@ pub enum Action {
         /// Plural name of the units, such as `processes`.
         units: String,
     },
-    /// Make the recording tool keep single values instead of summaries.
+    /// Make the recording tool keep individual values instead of summaries.
     KeepValues {
-        /// How to achieve this with the tool, such as an option to give it; `None` if unknown.
+        /// How to do this with the tool, such as an option to pass to it; `None` if unknown.
         setting: Option<String>,
     },
     /// Measure fewer rows.
@@ -130,7 +130,7 @@ pub enum Action {
     SampleLess,
     /// Sample by wall-clock time.
     SampleByWall,
-    /// Save to another place.
+    /// Save to a different location.
     SaveElsewhere,
     /// Look at the output of the program.
     ShowOutput,
@@ -188,7 +188,7 @@ impl Action {
         Self::MoreRepetitions { setting: setting.map(str::to_owned) }
     }
 
-    /// Returns the advice to have the recording tool keep single values.
+    /// Returns the advice to have the recording tool keep individual values.
     pub fn keep_values(environment: &Environment) -> Self {
         let setting = Tool::that_recorded(environment).and_then(|tool| tool.single_values);
         Self::KeepValues { setting: setting.map(str::to_owned) }

@@ -1,13 +1,13 @@
 //! Units that a program or a command line declares for its numbers, and their conversion to base
 //! units.
 //!
-//! Unlike quantities typed as option values, such numbers may be in any unit: known units are
-//! converted, and any other word is a separate unit. A word that is almost a known unit is refused,
-//! because it is more likely a typo than a new unit.
+//! Unlike quantities given as option values, such numbers may be in any unit: known units are
+//! converted, and any other word is a unit of its own. A word that is almost a known unit is
+//! refused, because it is more likely a typo than a new unit.
 
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Symbols suggested for a word that is almost one of them.
+/// Symbols that are suggested if a word is almost one of them.
 const KNOWN: [&str; 21] = [
     "ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "B",
     "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB",
@@ -16,12 +16,12 @@ const KNOWN: [&str; 21] = [
 /// Maximum length of a symbol, in characters.
 const MAX_SYMBOL: usize = 20;
 
-/// A declared unit. A number in it is converted to the base unit by multiplying it by `factor`.
+/// A declared unit, and how to convert numbers in it to its base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredUnit {
     /// The base unit.
     pub unit: Unit,
-    /// Number of base units in one of this unit.
+    /// Number of base units in one declared unit.
     pub factor: f64,
 }
 
@@ -31,9 +31,9 @@ pub enum UnitError {
     /// The word is almost the symbol of a known unit.
     #[error("`{found}` is not a known unit; did you mean `{near}`? (case counts)")]
     NearlyKnown {
-        /// The word.
+        /// The word as given.
         found: String,
-        /// The known unit.
+        /// The symbol that it resembles.
         near: &'static str,
     },
     /// The word is too long, or has characters that do not occur in units.
@@ -44,12 +44,12 @@ pub enum UnitError {
 }
 
 impl DeclaredUnit {
-    /// Returns the unit of a plain number.
+    /// Returns the unit of plain numbers, which have no dimension.
     pub fn one() -> Self {
         Self { unit: Unit::One, factor: 1.0 }
     }
 
-    /// Parses a symbol: time, bytes, `1`, `1/s` (or `/s`), or any other word.
+    /// Parses a symbol: a unit of time or bytes, `1`, `1/s` (or `/s`), or any other word.
     pub fn parse(symbol: &str) -> Result<Self, UnitError> {
         if let Some((factor, unit)) = unit_of_symbol(symbol) {
             return Ok(Self { unit, factor });
@@ -72,8 +72,8 @@ impl DeclaredUnit {
     /// Converts a number in this unit to the base unit.
     pub fn to_base(&self, value: f64) -> f64 {
         if self.factor < 1.0 {
-            // Divided by a whole number, 12.5 ms become the double nearest to 0.0125; multiplied by
-            // 0.001 they may become its neighbor.
+            // Dividing by a whole number turns 12.5 ms into the double nearest to 0.0125, whereas
+            // multiplying by 0.001 may give its neighbor.
             value / (1.0 / self.factor).round()
         } else {
             value * self.factor
@@ -84,7 +84,7 @@ impl DeclaredUnit {
 /// Checks a unit that a person typed. Any word is accepted unless it is almost a known unit.
 ///
 /// # Errors
-/// If the word is almost a known unit.
+/// Returns an error if the word is almost a known unit.
 pub fn check_unit(symbol: &str) -> Result<(), UnitError> {
     match DeclaredUnit::parse(symbol) {
         Err(error @ UnitError::NearlyKnown { .. }) => Err(error),
@@ -98,8 +98,8 @@ pub(crate) fn is_unit_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '%' | '_' | '-' | '.' | '^' | '°' | '²' | '³')
 }
 
-/// Returns the known unit that almost equals `word`: it differs only in case or, for words of three
-/// or more letters, by one edit.
+/// Returns the known unit that almost equals `word`: ignoring case, the two are equal or, if the
+/// word has three or more letters, one edit apart.
 fn nearly(word: &str) -> Option<&'static str> {
     let same = |known: &&str| known.to_lowercase() == word.to_lowercase();
     let slip = |known: &&str| {

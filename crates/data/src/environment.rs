@@ -1,7 +1,7 @@
-//! The environment of a run: facts about machine, system and settings, from an allow-list and in a
-//! fixed order.
+//! The environment of a run: facts about the machine, the system and the settings, from an
+//! allow-list and in a fixed order.
 //!
-//! Facts are stored as named JSON values, because files of later versions have more of them, and a
+//! Facts are stored as named JSON values, because later versions may write more of them, and a
 //! reader must not lose facts that it does not understand. The analysis decides what a fact *means*
 //! for the measurement, from these facts alone, so that a recorded run yields the same findings
 //! years later.
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 /// Names of facts that identify a person or a place. `--anonymous` removes them, along with all
 /// facts whose names begin with [`REPOSITORY`].
 const PERSONAL: [&str; 4] = ["hostname", "user", "cwd", "paths"];
-/// Prefix of the names of facts about a repository. They identify a person as well: a commit
-/// reveals its owner as surely as an address does.
+/// Prefix of the names of facts about a repository. These identify a person as well, because a
+/// commit reveals its owner as surely as an address does.
 const REPOSITORY: &str = "git_";
 
-/// Facts about the machine and its settings when a run began, by name.
+/// Facts about the machine and its settings during a run, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Environment {
@@ -57,7 +57,7 @@ impl Environment {
     }
 
     /// Removes every fact that identifies a person or a place: `hostname`, `user`, `cwd`, `paths`,
-    /// and everything about a repository (`git_…`). Also removes the per-recording variants in
+    /// and everything about a repository (`git_…`). This includes the facts of single recordings in
     /// merged samples, as in `hostname@old`.
     pub fn make_anonymous(&mut self) {
         self.facts.retain(|name, _| {

@@ -1,11 +1,10 @@
-//! Short pieces of foreign text for messages: at most one line, without characters that a terminal
-//! would interpret.
+//! Shortens foreign text for messages, and escapes characters that a terminal would interpret.
 
 /// Maximum number of characters of an excerpt, not counting the ellipsis.
 const LONGEST: usize = 60;
 
-/// Numbers of characters shown from the beginning and the end of a message that is longer than both
-/// together.
+/// Numbers of characters that are kept at the beginning and at the end of a message that is longer
+/// than both together.
 const KEPT: (usize, usize) = (1000, 500);
 
 /// Returns the text, cut after 60 characters, with control characters and bidirectional marks
@@ -23,7 +22,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 /// Returns a message, which may contain foreign names, with control characters and bidirectional
-/// marks escaped; the middle of a very long message is omitted.
+/// marks escaped. The middle of a very long message is left out.
 pub(crate) fn visible(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let (first, last) = KEPT;

@@ -1,10 +1,11 @@
-//! Raw export: samples as a CSV table for spreadsheets, R and pandas, one line per observation.
+//! Raw export of samples as a CSV table for spreadsheets, R and pandas, with one line per
+//! observation.
 //!
-//! Columns are `subject`, `block`, `pos`, `pass` and `level` (these two only if present), `t`,
-//! `outcome`, then every metric with its unit as a suffix (`wall_s`). Values are exact: the
-//! shortest decimals that read back to the same bits. The importer recognizes this table and reads
-//! its blocks and units. The table lacks the plan, the environment and the commands, which only a
-//! sample file keeps. Scripts that expect other tools' files can use [`hyperfine()`],
+//! The columns are `subject`, `block`, `pos`, `pass` and `level` (the last two only if present),
+//! `t`, `outcome`, and then every metric with its unit as a suffix (`wall_s`). Values are exact:
+//! the shortest decimals that read back to the same bits. The importer recognizes this table and
+//! reads its blocks and units. The table lacks the plan, the environment and the commands, which
+//! only a sample file keeps. Scripts that expect other tools' files can use [`hyperfine()`],
 //! [`hyperfine2`], [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
@@ -32,15 +33,15 @@ use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Converts seconds to nanoseconds that give the same bits when divided by 10⁹, if such a double
-/// exists.
+/// Converts seconds to nanoseconds, choosing a double that gives the same bits when divided by 10⁹,
+/// if there is one.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
     shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
 }
 
-/// Converts bytes per second to megabytes per second that give the same bits when multiplied by
-/// 10⁶, if such a double exists.
+/// Converts bytes per second to megabytes per second, choosing a double that gives the same bits
+/// when multiplied by 10⁶, if there is one.
 fn in_megabytes(bytes: f64) -> f64 {
     const BYTES: f64 = 1e6;
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
@@ -57,8 +58,8 @@ fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
     candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
 }
 
-/// Returns the text of a cell in a form that a spreadsheet does not take for a formula (OWASP, "CSV
-/// Injection"): text that begins like a formula and is not a number gets a leading apostrophe,
+/// Returns the text of a cell in a form that spreadsheets do not interpret as a formula (OWASP,
+/// "CSV Injection"). Text that begins like a formula and is not a number gets a leading apostrophe,
 /// which spreadsheets do not show.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     if is_like_a_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
@@ -79,10 +80,10 @@ fn is_like_a_formula(text: &str) -> bool {
 pub(crate) const PLACE_COLUMNS: [&str; 7] =
     ["subject", "block", "pos", "pass", "level", "t", "outcome"];
 
-/// Writes the table. O(observations × metrics).
+/// Writes the samples as a CSV table. O(observations × metrics).
 ///
 /// # Errors
-/// If writing to `sink` fails.
+/// Returns an error if writing to `sink` fails.
 pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let has_level = samples.has_levels();
     let mut table = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(sink);
@@ -127,11 +128,12 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     table.flush()
 }
 
-/// Returns the observations in the order of the table's rows: within a block by subject, because a
-/// reader of the table takes the first subject it meets as the reference. The order of measuring is
-/// in the columns `pos` and `t`.
+/// Returns the observations in the order of the table's rows. Within a block, they are ordered by
+/// subject, because a reader of the table takes the first subject as the reference. The order of
+/// measuring is in the columns `pos` and `t`.
 fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
-    // For ten million imported numbers, no index is kept in memory in addition to the numbers.
+    // Imported samples may have ten million numbers, so no index is kept in memory in addition to
+    // them.
     let (mut sorted, mut plain) = (Vec::new(), 0..0);
     if samples.design() == Design::Blocks {
         sorted.extend(0..samples.len());
@@ -144,8 +146,8 @@ fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
     sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
-/// Returns the text of the first of these facts that the environment has. A fact may have several
-/// names, because importers keep the tools' own names.
+/// Returns the text of the first of the named facts that the environment has. A fact may have
+/// several names, because importers keep the names that tools use.
 fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| environment.text(name))
 }

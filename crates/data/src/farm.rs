@@ -1,5 +1,5 @@
-//! Versions as a farm reports them: the result of a version on a platform, and the description of a
-//! platform. Nothing is decided or requested here.
+//! The state of a version on a platform as a farm reports it, and the description of a platform.
+//! Nothing is decided or requested here.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,11 +22,11 @@ pub enum State {
     NotTested,
     /// The version or one of its dependencies could not be installed or compiled.
     InstallFailed,
-    /// The time limit was exceeded.
+    /// The job exceeded its time limit.
     TimedOut,
     /// The machine caused the failure, not the version.
     Infrastructure,
-    /// The node that held the job disappeared, repeatedly.
+    /// The node that held the job disappeared repeatedly.
     Lost,
 }
 
@@ -43,7 +43,7 @@ impl State {
         Self::Lost,
     ];
 
-    /// Name used in the store and on the wire.
+    /// Returns the name used in the store and on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    /// Returns the state with the name `name`.
+    /// Returns the state with this name, or `None` if there is no such state.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)

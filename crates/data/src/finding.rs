@@ -1,8 +1,8 @@
 //! Findings: the results of checks of assumptions, as data that every report renders.
 //!
-//! A finding has a stable code of the catalog ([`code`]) that scripts can rely on,
-//! the numbers behind it, and advice ([`Advice`]). Files and reports write it in the same layout.
-//! Nothing is decided here; the checks that make findings are in the analysis.
+//! A finding has a stable code from the catalog ([`code`]) that scripts can rely on, the numbers
+//! behind it, and advice ([`Advice`]). Files and reports write it in the same layout. Nothing is
+//! decided here; the checks that create findings are in the analysis.
 
 use crate::advice::Advice;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,16 @@ pub use code::Code;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; the verdict stands.
+    /// Worth knowing, but the verdict holds.
     Note,
-    /// The verdict may be wrong, or could be reached at lower cost; follow the advice.
+    /// The verdict may be wrong, or could be reached at lower cost. Follow the advice.
     Warning,
     /// The verdict was changed or withheld because of the finding.
     Serious,
 }
 
 impl Severity {
-    /// Name in JSON and on pages.
+    /// Returns the name used in JSON and in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -47,8 +47,8 @@ pub struct Finding {
     /// Name of the subject concerned; `None` if the finding concerns the whole run.
     #[serde(default)]
     pub subject: Option<String>,
-    /// The named numbers behind the finding, in base units. An object in JSON, where an unknown
-    /// number (NaN here) is `null`.
+    /// The named numbers behind the finding, in base units. In JSON, this is an object in which an
+    /// unknown number (NaN here) is `null`.
     #[serde(default, with = "evidence")]
     pub evidence: Vec<(String, f64)>,
     /// Alternative actions, best first; empty if there is nothing to do.
@@ -57,7 +57,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes a finding of the usual severity about the whole run, without numbers or advice.
+    /// Creates a finding about the whole run, with the usual severity of its code and without
+    /// numbers or advice.
     pub fn new(code: &Code, message: impl Into<String>) -> Self {
         Self {
             code: code.name.to_owned(),
@@ -81,15 +82,15 @@ impl Finding {
         self.code == code.name
     }
 
-    /// Returns true if the finding makes the same statement as another one about a different
-    /// subject, so that a reader needs only one of them.
+    /// Returns true if the finding says the same as `other` does about a different subject, so that
+    /// a reader needs only one of them.
     pub fn is_like(&self, other: &Self) -> bool {
         let names =
             |own: &Self| own.evidence.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         self.code == other.code && self.severity == other.severity && names(self) == names(other)
     }
 
-    /// Names the subject that the finding is about.
+    /// Sets the subject that the finding is about.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.subject = Some(subject.to_owned());

@@ -1,7 +1,9 @@
-//! Histograms of times in the layout of HdrHistogram: they hold any number of values in constant
-//! memory, each accurate to 0.1 %, and histograms of several threads, processes and machines add up
-//! exactly, bucket by bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose V2 encoding
-//! is used for writing. Nothing is decided here.
+//! Histograms of times in the layout of HdrHistogram. They hold any number of values in constant
+//! memory, each accurate to 0.1 %. Histograms of several threads, processes and machines add up
+//! exactly, bucket by bucket.
+//!
+//! Source: G. Tene, HdrHistogram (hdrhistogram.org), whose V2 encoding is used for writing. Nothing
+//! is decided here.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -12,7 +14,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer,
 const LOWEST: u64 = 1_000;
 /// Longest recorded time, in ns: one hour. Longer times are counted as one hour.
 const HIGHEST: u64 = 3_600_000_000_000;
-/// Significant decimal digits.
+/// Number of significant decimal digits.
 const DIGITS: u8 = 3;
 
 /// A histogram of times from 1 µs to an hour.
@@ -21,13 +23,13 @@ pub struct Histogram {
     buckets: Buckets<u64>,
 }
 
-/// An error in an encoded histogram.
+/// The reason why a histogram could not be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a histogram in HdrHistogram's V2 encoding: {0}")]
 pub struct HistogramError(String);
 
 impl std::fmt::Debug for Histogram {
-    /// Writes only the number of counted times: there are thousands of buckets.
+    /// Writes only the number of counted times, because there are thousands of buckets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Histogram of {}", self.count())
     }
@@ -43,14 +45,14 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a time in ns. O(1).
+    /// Counts one time, in ns. O(1).
     pub fn record(&mut self, nanoseconds: u64) {
         self.buckets.saturating_record(nanoseconds);
     }
 
-    /// Adds all counts of `other`. Exact, because the buckets are the same.
+    /// Adds all counts of `other`. The result is exact, because both have the same buckets.
     pub fn add(&mut self, other: &Self) {
-        // Both have the same bounds.
+        // Cannot fail, because both histograms have the same bounds.
         let _never = self.buckets.add(&other.buckets);
     }
 
@@ -64,20 +66,21 @@ impl Histogram {
         self.buckets.len()
     }
 
-    /// Returns the mean in seconds; NaN if empty.
+    /// Returns the mean in seconds, or NaN if nothing was counted.
     pub fn mean_seconds(&self) -> f64 {
         if self.count() == 0 { f64::NAN } else { self.buckets.mean() / 1e9 }
     }
 
-    /// Returns the longest time in seconds, to the precision of its bucket; NaN if empty.
+    /// Returns the longest time in seconds, to the precision of its bucket, or NaN if nothing was
+    /// counted.
     pub fn longest_seconds(&self) -> f64 {
         if self.count() == 0 { f64::NAN } else { seconds(self.buckets.max()) }
     }
 
     /// Returns the quantile of order `share`, in seconds, where `beyond` further times are known
-    /// only to be longer than every counted one. Returns `None` if the quantile is one of those
-    /// longer times, and NaN if there are no times at all. The rank is `share` times the number of
-    /// all times, rounded up (type 1 of Hyndman and Fan, 1996).
+    /// only to be longer than every counted one. Returns `None` if the quantile is one of these,
+    /// and NaN if there are no times at all. The rank is `share` times the total number of times,
+    /// rounded up (type 1 of Hyndman and Fan, 1996).
     pub fn quantile_seconds(&self, share: f64, beyond: u64) -> Option<f64> {
         let all = self.count() + beyond;
         if all == 0 {
@@ -97,7 +100,7 @@ impl Histogram {
         Some(self.longest_seconds())
     }
 
-    /// Returns the nonempty buckets: the middle of each, in seconds, and its count.
+    /// Returns the middle of each nonempty bucket, in seconds, with its count.
     pub fn recorded(&self) -> Vec<(f64, u64)> {
         let of = |step: hdrhistogram::iterators::IterationValue<u64>| {
             let middle = self.buckets.median_equivalent(step.value_iterated_to());
@@ -106,7 +109,8 @@ impl Histogram {
         self.buckets.iter_recorded().map(of).collect()
     }
 
-    /// Returns HdrHistogram's V2 encoding, compressed, in base64, as in a line of a histogram log.
+    /// Returns the histogram in HdrHistogram's V2 encoding, compressed and in base64, as in a line
+    /// of a histogram log.
     pub fn encoded(&self) -> String {
         let mut bytes = Vec::new();
         // Writing to memory does not fail.
@@ -114,32 +118,32 @@ impl Histogram {
         BASE64.encode(&bytes)
     }
 
-    /// Like [`Self::encoded`], but uncompressed and as bytes, for a pipe between processes.
+    /// Like [`Self::encoded`], but returns uncompressed bytes, for a pipe between processes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let _written = V2Serializer::new().serialize(&self.buckets, &mut bytes);
         bytes
     }
 
-    /// Reads the output of [`Self::encoded`], or any other histogram in that encoding.
+    /// Decodes the output of [`Self::encoded`], or any other histogram in that encoding.
     ///
     /// # Errors
-    /// If `text` is not a histogram in that encoding.
+    /// Returns an error if `text` is not a histogram in that encoding.
     pub fn decoded(text: &str) -> Result<Self, HistogramError> {
         let bytes = BASE64.decode(text.trim());
         let bytes = bytes.map_err(|error| HistogramError(error.to_string()))?;
         Self::from_bytes(&bytes)
     }
 
-    /// Reads the output of [`Self::to_bytes`].
+    /// Decodes the output of [`Self::to_bytes`].
     ///
     /// # Errors
-    /// If `bytes` are not a histogram in that encoding.
+    /// Returns an error if `bytes` are not a histogram in that encoding.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
         let read = Deserializer::new().deserialize::<u64, _>(&mut &*bytes);
         let read = read.map_err(|error| HistogramError(error.to_string()))?;
         let mut own = Self::default();
-        // The other histogram may have different bounds; its values are counted again.
+        // The other histogram may have different bounds, so its values are counted anew.
         for step in read.iter_recorded() {
             own.buckets.saturating_record_n(step.value_iterated_to(), step.count_at_value());
         }

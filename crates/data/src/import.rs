@@ -1,10 +1,11 @@
-//! Reads samples from any file that the user may have: `.assay` files, columns of numbers, CSV. The
-//! format is recognized by content, never by file name, and several inputs become one [`Samples`].
+//! Reads samples from any file that the user may have, such as `.assay` files, columns of numbers,
+//! or CSV. The format is recognized by content, never by file name, and several inputs become one
+//! [`Samples`].
 //!
-//! There is one module per format, which documents the accepted files; for users,
-//! `docs/reference/input-files.md` does. A new format is a module and one line in [`formats`].
-//! Importers read and convert units; they do not judge or drop values, and anything that cannot be
-//! read with certainty is an error with advice.
+//! There is one module per format, which documents the files that it accepts;
+//! `docs/reference/input-files.md` does so for users. A new format needs a module and one line in
+//! [`formats`]. Importers read values and convert units. They do not judge or drop values, and
+//! anything that cannot be read with certainty is an error with advice.
 
 mod asv;
 mod benchmark_dotnet;

@@ -1,7 +1,7 @@
-//! Opens the user's input: a file, a compressed file (recognized by content, not by name), or
+//! Opens the user's input: a file, which may be compressed (recognized by content, not by name), or
 //! standard input.
 //!
-//! Errors about names are as helpful as possible: for a missing file, similar names are suggested.
+//! Errors about names are as helpful as possible. For a missing file, similar names are suggested.
 //! The contents are not examined beyond the compression.
 
 use crate::limits::Unpacked;
@@ -17,10 +17,10 @@ pub(crate) const HEAD: u64 = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Returns the bytes of a file, or of standard input for `-`, decompressed if necessary. There is
-/// no size limit: this is for readers that keep little of the data.
+/// no size limit, because this function is for readers that keep little of the data.
 ///
 /// # Errors
-/// If the file cannot be opened, or its first bytes cannot be read.
+/// Returns an error if the file cannot be opened, or if its first bytes cannot be read.
 pub fn stream(path: &Path) -> Result<Box<dyn Read>, ReadError> {
     if path.as_os_str() == "-" {
         return unpacked(std::io::stdin(), "stdin");
@@ -37,12 +37,12 @@ fn unpacked(mut stream: impl Read + 'static, file: &str) -> Result<Box<dyn Read>
     Ok(if is_packed { Box::new(flate2::read::MultiGzDecoder::new(all)) } else { Box::new(all) })
 }
 
-/// Returns the error for a failure while reading the bytes of [`stream`].
+/// Converts an I/O error that occurred while reading from [`stream`].
 pub fn failed(file: &str, error: std::io::Error) -> ReadError {
     io_error(file, error)
 }
 
-/// Opens a file for reading.
+/// Opens a file for reading. If it is missing, the error suggests similar names.
 fn open(path: &Path) -> Result<File, ReadError> {
     let file = path.display().to_string();
     if path.is_dir() {
@@ -56,7 +56,7 @@ fn open(path: &Path) -> Result<File, ReadError> {
 
 /// A named, uncompressed stream of bytes whose head has been read.
 pub(crate) struct Input {
-    /// Name for messages.
+    /// Name of the input in messages.
     pub file: String,
     /// The first bytes: [`HEAD`] bytes until the head is extended, or all if there are fewer.
     pub head: Vec<u8>,
@@ -64,12 +64,12 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens the file at `path`.
+    /// Opens the file at `path`, and decompresses it if necessary.
     pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
         Self::of(open(path)?, &path.display().to_string())
     }
 
-    /// Wraps a stream under a name.
+    /// Reads from a stream, which messages call `file`, and decompresses it if necessary.
     pub(crate) fn of(stream: impl Read + 'static, file: &str) -> Result<Self, ReadError> {
         let mut plain = Self::with_head(stream, file)?;
         if plain.head.starts_with(&GZIP) {
@@ -88,8 +88,8 @@ impl Input {
         Ok(Self { file: file.to_owned(), head, rest })
     }
 
-    /// Doubles the head, for a text whose beginning is inconclusive; returns false if there is no
-    /// more.
+    /// Doubles the length of the head, for a text whose beginning is inconclusive. Returns false if
+    /// there are no more bytes.
     pub(crate) fn extend_head(&mut self) -> Result<bool, ReadError> {
         let more = self.rest.by_ref().take(self.head.len() as u64).read_to_end(&mut self.head);
         Ok(more.map_err(|source| io_error(&self.file, source))? > 0)
@@ -108,8 +108,8 @@ fn similar_files(path: &Path) -> Vec<String> {
         return Vec::new();
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // A directory that cannot be listed gives no suggestions; the error is still that the file is
-    // missing.
+    // A directory that cannot be listed gives no suggestions, because the error is still that the
+    // file is missing.
     let Ok(entries) = std::fs::read_dir(parent.unwrap_or(Path::new("."))) else {
         return Vec::new();
     };

@@ -1,9 +1,9 @@
 //! Digests of the files that make up a command, so that a resumed or repeated run can detect
 //! whether it still measures the same program.
 //!
-//! The files are the program and every argument that names a regular file: a script is as much a
-//! part of the program as its interpreter. Files that these load are not considered. Nothing is
-//! judged here.
+//! The files are the program and every argument that names a regular file, because a script is as
+//! much a part of the program as its interpreter. Files that these load are not considered. This
+//! module does not judge differences.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -25,9 +25,10 @@ pub struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// Returns the files of a command, in the order of its words, each once: absolute path and
-    /// `sha256:…`, or `size:…,changed:…` for a file above 256 MiB. Unreadable files are left out:
-    /// whether they can be run is checked elsewhere. O(bytes).
+    /// Returns the files of a command in the order of its words, each once, as pairs of absolute
+    /// path and digest. The digest is `sha256:…`, or `size:…,changed:…` for a file above 256 MiB.
+    /// Unreadable files are left out, because whether they can be run is checked elsewhere.
+    /// O(bytes).
     pub fn files_of(&mut self, command: &Command) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
         for path in paths_of(command) {
@@ -43,15 +44,15 @@ impl Fingerprints {
         found
     }
 
-    /// Returns the digest of one file, in the same form; `None` if it can't be read or is not a
-    /// regular file. O(bytes).
+    /// Returns the digest of a file in the form described at [`files_of`](Self::files_of), or
+    /// `None` if it can't be read or is not a regular file. O(bytes).
     pub fn digest(&mut self, path: PathBuf) -> Option<String> {
         let digest = self.known.entry(path);
         digest.or_insert_with_key(|path| digest_of(path).ok().flatten()).clone()
     }
 }
 
-/// Returns the program and all words of a command that may be files.
+/// Returns the paths of the program and of all words of a command that may name files.
 fn paths_of(command: &Command) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = command.resolve().into_iter().collect();
     paths.extend(command.argv.iter().skip(1).map(PathBuf::from));
@@ -62,7 +63,7 @@ fn paths_of(command: &Command) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the absolute path, as the command would see it from its own directory.
+/// Returns the absolute path of a file that a command names, given the command's working directory.
 pub(crate) fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
     let path = match directory {
         Some(directory) => directory.join(path),
@@ -71,7 +72,7 @@ pub(crate) fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> 
     std::path::absolute(path).ok()
 }
 
-/// Returns the digest of a regular file; `None` for anything else.
+/// Returns the digest of a regular file, or `None` for anything else.
 fn digest_of(path: &Path) -> io::Result<Option<String>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {

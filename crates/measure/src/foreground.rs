@@ -19,7 +19,7 @@ use crate::resolve::ResolveError;
 use crate::runner::Outcome;
 use crate::sys::child;
 
-/// Errors of running a command.
+/// Reasons why running a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ForegroundError {
     /// The command is empty or invalid.
@@ -28,7 +28,7 @@ pub enum ForegroundError {
     /// The program cannot be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// The system refused.
+    /// The program could not be started, or waiting for it failed.
     #[error("cannot run `{program}`: {reason}", reason = reason(source))]
     Start {
         /// The program as written.
@@ -38,13 +38,13 @@ pub enum ForegroundError {
     },
 }
 
-/// Runs a program with its arguments and waits for its end. Signals from a terminal reach both the
-/// program and this process; install [`interrupt`] first, so that they do not end this process
-/// before the program. Without a terminal, signals are forwarded as SIGTERM.
+/// Runs a program with its arguments and waits until it ends. Signals from a terminal reach both
+/// the program and this process, so install [`interrupt`] first to keep them from ending this
+/// process before the program. Without a terminal, signals are forwarded as SIGTERM.
 ///
 /// # Errors
 ///
-/// If there is no such program, or it can't be started.
+/// Returns an error if the program can't be found or started, or if waiting for it fails.
 pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     let program = argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     let path = Measured::new(argv.iter().cloned())?.resolve()?;
@@ -56,8 +56,9 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     let (ended, ends) = io::pipe().map_err(failed)?;
     let process = Pid::from_child(&command.spawn().map_err(failed)?);
     let outcome = std::thread::scope(|scope| {
-        // A signal between a look at the count and a wait for the program would not end that wait.
-        // So this thread waits for signals and for the end of a pipe, which another one closes.
+        // A signal that arrives between checking the count and waiting for the program would not
+        // end that wait. This thread therefore waits for signals and for the end of a pipe, which
+        // another thread closes when the program ends.
         let close_at_its_end = move || {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while waitid(WaitId::Pid(process), options).is_err_and(|error| error == Errno::INTR) {}
@@ -66,7 +67,7 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
         let waits = std::thread::Builder::new().spawn_scoped(scope, close_at_its_end);
         let outcome = waits.and_then(|_| forward(process, handed_on, ended.as_fd()));
         if outcome.is_err() {
-            // The system's error is reported.
+            // A failed kill is ignored, because `outcome` already has an error.
             let _gone = kill_process(process, Signal::KILL);
         }
         outcome
@@ -74,12 +75,13 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     outcome.map_err(failed)
 }
 
-/// Forwards signals until the program has ended, which `ended` shows, and returns its outcome.
+/// Forwards signals until the program has ended, which makes `ended` readable, and returns its
+/// outcome.
 fn forward(process: Pid, mut handed_on: u32, ended: BorrowedFd<'_>) -> io::Result<Outcome> {
     loop {
         let count = interrupt::count();
         if count > handed_on && !io::stdin().is_terminal() {
-            // The program may have just ended.
+            // The program may have ended in the meantime.
             let _gone = kill_process(process, Signal::TERM);
         }
         handed_on = count;

@@ -1,7 +1,8 @@
-//! Determines the commit of the current directory, and whether anything has changed since.
+//! Queries the git repository that contains a directory: its commits, and what has changed since a
+//! commit.
 //!
-//! The commit is read directly from `.git`, following gitrepository-layout(5); `git` is started
-//! only to query changes, and only for a short time. Nothing is written: not even the index is
+//! `state` reads the commit directly from `.git`, following gitrepository-layout(5), and starts
+//! `git` only to detect changes, with a time limit. Nothing is written; not even the index is
 //! refreshed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,9 +21,10 @@ use crate::sys::asked::says_anything;
 /// The state of a working tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The commit; `None` before the first one.
+    /// The current commit, or `None` before the first one.
     pub(crate) commit: Option<String>,
-    /// True if tracked or new files differ from the commit; `None` if `git` is absent or too slow.
+    /// True if tracked files differ from the commit, or if there are untracked files. `None` if
+    /// `git` is absent or too slow.
     pub(crate) dirty: Option<bool>,
 }
 
@@ -42,16 +44,16 @@ pub struct CommitPosition {
     pub commit: String,
     /// First parent of the commit; `None` for the root commit.
     pub parent: Option<String>,
-    /// Number of commits in its first-parent history, including itself; `None` in a shallow clone,
-    /// which lacks some of them.
+    /// Number of commits in the first-parent history of the commit, including itself. `None` in a
+    /// shallow clone, which lacks some of them.
     pub ordinal: Option<u64>,
-    /// Commit time, seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub time: i64,
 }
 
-/// Returns the commit that a revision names in the repository that contains a directory; `None` if
-/// there is no repository, no git or no such commit. With a history of a million commits, this
-/// takes a second.
+/// Returns the commit that a revision names in the repository that contains a directory, or `None`
+/// if there is no repository, no git or no such commit. This takes about a second with a history of
+/// a million commits.
 pub fn position(directory: &Path, revision: &str) -> Option<CommitPosition> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
@@ -79,7 +81,7 @@ pub fn position(directory: &Path, revision: &str) -> Option<CommitPosition> {
 /// Output format of git for a commit, parsed by [`read_position`].
 const FORMAT: &str = "--format=%H%n%P%n%ct";
 
-/// Parses a commit from git's output, without its ordinal.
+/// Parses a commit, without its ordinal, from git's output in [`FORMAT`].
 fn read_position<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<CommitPosition> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
@@ -87,8 +89,8 @@ fn read_position<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Commit
     Some(CommitPosition { commit, parent, ordinal: None, time })
 }
 
-/// Positions of many commits of one repository. Most of them are expected on the first-parent line
-/// of the current commit, which is queried once.
+/// Looks up the positions of many commits of one repository. Most of them are expected in the
+/// first-parent history of the current commit, which is read only once.
 #[derive(Debug)]
 pub struct CommitPositions {
     directory: PathBuf,
@@ -97,7 +99,7 @@ pub struct CommitPositions {
 }
 
 impl CommitPositions {
-    /// Creates the positions for the repository that contains a directory. Nothing is queried yet.
+    /// Prepares lookups in the repository that contains a directory. Nothing is queried yet.
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
@@ -114,10 +116,10 @@ impl CommitPositions {
     }
 }
 
-/// Number of commits that are queried individually before the whole line is queried.
+/// Number of commits that are queried individually before the whole first-parent history is read.
 const FEW: u32 = 3;
 
-/// Returns the first-parent line of the current commit, including itself, by hash.
+/// Returns the first-parent history of the current commit, including the commit itself, by hash.
 fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     if is_shallow(directory) {
         return None;
@@ -128,7 +130,7 @@ fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     let mut lines = text.lines();
     let mut places: Vec<CommitPosition> =
         std::iter::from_fn(|| read_position(&mut lines)).collect();
-    // The last one has no parents, unless the output was truncated.
+    // The last commit listed has no parent, unless the output was truncated.
     if places.last().is_none_or(|last| last.parent.is_some()) {
         return None;
     }
@@ -139,8 +141,8 @@ fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     Some(places.into_iter().map(|place| (place.commit.clone(), place)).collect())
 }
 
-/// Returns true if `from` is an ancestor of `to`. `None` if the repository of a directory lacks one
-/// of these commits, or if there is no repository.
+/// Returns true if `from` is `to` or an ancestor of it. `None` if there is no repository, or if it
+/// lacks one of these commits.
 pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
     // Names come from untrusted files and must not be interpreted as options.
     let (from, to) = (object_name(from)?, object_name(to)?);
@@ -152,9 +154,8 @@ pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
     }
 }
 
-/// Returns the first-parent history of a commit, including itself, oldest first; with `from`, only
-/// its commits that are neither `from` nor an ancestor of it. Both are full hashes. `None` if git
-/// fails.
+/// Returns the first-parent history of `to`, including `to` itself, oldest first. With `from`, that
+/// commit and its ancestors are left out. Both are full hashes. `None` if git fails.
 pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<Vec<String>> {
     let mut git = quiet(directory);
     git.args(["rev-list", "--first-parent", "--reverse", object_name(to)?.as_str()]);
@@ -171,15 +172,15 @@ pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<V
 pub struct CommitSummary {
     /// Full hash.
     pub commit: String,
-    /// Commit time, seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub time: i64,
-    /// First line of the message; arbitrary text.
+    /// First line of the message, which may be arbitrary text.
     pub subject: String,
 }
 
-/// Returns a commit and the first-parent history that leads from it to another one, in that order;
-/// both are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`.
-/// `None` if git can't list them.
+/// Returns the commit `from`, followed by the first-parent history that leads from it to `to`. Both
+/// are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`. `None`
+/// if git can't list the commits.
 pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<CommitSummary>> {
     let (from, to) = (object_name(from)?, object_name(to)?);
     let format = ["log", "--no-show-signature", "--no-color", "--format=%H %ct %s"];
@@ -202,8 +203,8 @@ fn described(line: &str) -> Option<CommitSummary> {
     Some(CommitSummary { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
 }
 
-/// Returns the files in git's index, also those of submodules, by their paths from `top`, the top of
-/// the working tree. `None` if git fails.
+/// Returns the files in git's index, including those of submodules, by their paths relative to
+/// `top`, the root of the working tree. `None` if git fails.
 pub fn tracked(top: &Path) -> Option<BTreeSet<String>> {
     let answer = quiet(top).args(["ls-files", "--recurse-submodules", "-z"]).output().ok();
     let answer = answer.filter(|answer| answer.status.success())?;
@@ -211,8 +212,8 @@ pub fn tracked(top: &Path) -> Option<BTreeSet<String>> {
     Some(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }
 
-/// Returns the files that differ from a revision, and untracked files that are not ignored, by
-/// their paths from `top`, the top of the working tree. `None` if git fails.
+/// Returns the files that differ from a revision, and the untracked files that are not ignored, by
+/// their paths relative to `top`, the root of the working tree. `None` if git fails.
 pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
     if revision.starts_with('-') {
         return None;
@@ -231,9 +232,9 @@ pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// Returns the lines that differ from a revision, as ranges of first and last line by file path
-/// from the top of the working tree; all lines of untracked files. Deleted lines give no range.
-/// `None` if git fails.
+/// Returns the lines that differ from a revision, as ranges of first and last line, by file path
+/// relative to the root of the working tree. Every line of an untracked file differs. Deleted lines
+/// give no range. `None` if git fails.
 pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<(u32, u32)>>> {
     if revision.starts_with('-') {
         return None;
@@ -254,11 +255,11 @@ pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<
     Some(lines)
 }
 
-/// Returns the new lines of a diff without context.
+/// Returns the added and changed lines of a diff that has no context lines, by file.
 fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
     let mut lines: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
     let mut path = None;
-    // The number of text lines is given in the hunk header that precedes them.
+    // Number of text lines left in the hunk, which its header announces.
     let mut texts = 0_u32;
     for line in diff.lines() {
         if texts > 0 && line.starts_with(['+', '-']) {
@@ -283,16 +284,16 @@ fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
     lines
 }
 
-/// Returns true if a clone is shallow. Only files are read (gitrepository-layout(5), `shallow`);
-/// git is not run.
+/// Returns true if a directory is in a shallow clone. Only files are read (gitrepository-layout(5),
+/// `shallow`); git is not run.
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();
     let git = start.as_deref().and_then(git_directory_around);
     git.is_some_and(|git| common(&git).join("shallow").exists())
 }
 
-/// Returns a `git` command in a directory, for queries that read no files of the working tree. All
-/// calls of `git` in this module use this function or [`reading`].
+/// Returns a `git` command in a directory, for queries that read no files of the working tree. This
+/// module runs `git` only through this function or [`reading`].
 fn quiet(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.args(POWERLESS).envs(OFFLINE).env_remove("GIT_EXTERNAL_DIFF").current_dir(directory);
@@ -308,7 +309,7 @@ fn reading(directory: &Path) -> Option<Command> {
     Some(git)
 }
 
-/// Returns the top of the working tree that contains a directory. Only files are read; git is not
+/// Returns the root of the working tree that contains a directory. Only files are read; git is not
 /// run.
 pub fn top(directory: &Path) -> Option<PathBuf> {
     let start = directory.canonicalize().ok()?;
@@ -321,7 +322,7 @@ fn git_directory_around(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(|above| git_directory(&above.join(".git")))
 }
 
-/// Returns the directory shared by all linked worktrees, which is that of the main one.
+/// Returns the git directory that all linked worktrees share, which is that of the main worktree.
 fn common(git: &Path) -> PathBuf {
     match fs::read_to_string(git.join("commondir")) {
         Ok(path) => git.join(path.trim()),
@@ -329,8 +330,8 @@ fn common(git: &Path) -> PathBuf {
     }
 }
 
-/// Returns the git directory: `.git` itself or, in worktrees and submodules, the directory named by
-/// the file `.git`.
+/// Returns the git directory, which is `.git` itself or, in worktrees and submodules, the directory
+/// that the file `.git` names.
 fn git_directory(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
@@ -367,11 +368,11 @@ fn object_name(text: &str) -> Option<String> {
     right.then(|| name.to_owned())
 }
 
-/// Options that keep git from running programs named by the configuration of a repository, which
-/// the user has not agreed to run. Content filters and diff drivers have arbitrary names: see
-/// [`without_filters`] and [`PLAIN_DIFF`]. `core.alternateRefsCommand` is not overridden: only
-/// fetching runs it, and our own repositories, which are the only ones that fetch, need it to learn
-/// which objects they can borrow.
+/// Options that keep git from running programs that the configuration of a repository names and
+/// that the user has not agreed to run. Content filters and diff drivers have arbitrary names, so
+/// [`without_filters`] and [`PLAIN_DIFF`] deal with them. `core.alternateRefsCommand` is not
+/// overridden, because only fetching runs it, and our own repositories, which are the only ones
+/// that fetch, need it to learn which objects they can borrow.
 pub const POWERLESS: [&str; 38] = [
     "-c",
     "core.fsmonitor=false",
@@ -418,9 +419,9 @@ pub const POWERLESS: [&str; 38] = [
 const PLAIN_DIFF: [&str; 5] =
     ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--no-renames"];
 
-/// Variables that keep git from fetching missing objects of a partial clone, for which it would run
-/// a program named by the repository, and from writing anything. `GIT_NO_LAZY_FETCH` works from
-/// version 2.44, `GIT_ALLOW_PROTOCOL` in all versions.
+/// Variables that keep git from writing anything and from fetching missing objects of a partial
+/// clone, for which it would run a program named by the repository. `GIT_NO_LAZY_FETCH` works from
+/// version 2.44 on, `GIT_ALLOW_PROTOCOL` in all versions.
 pub(crate) const OFFLINE: [(&str, &str); 4] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -428,8 +429,8 @@ pub(crate) const OFFLINE: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// Returns true if tracked or new files differ from the commit; `None` if `git` can't be queried,
-/// or takes too long.
+/// Returns true if tracked files differ from the commit, or if there are untracked files. `None` if
+/// `git` can't be queried or takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
     let mut child = reading(directory)?
@@ -438,7 +439,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .spawn()
         .ok()?;
     let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
-    // A single byte answers the question: the rest of a long list is not read.
+    // A single byte answers the question, so the rest of a long list is not read.
     let killed = said != Some(false) && child.kill().is_ok();
     let status = child.wait().ok()?;
     match said {
@@ -449,8 +450,8 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
 }
 
 /// Returns options that keep git from running the filters that the repository itself configures for
-/// its files; filters of the user's own configuration still run. `None` if git fails, or if a
-/// filter has a name that no option can contain.
+/// its files. Filters of the user's own configuration still run. `None` if git can't be run, or if
+/// a filter has a name that no option can contain.
 pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     if has_no_filters(directory) {
         return Some(Vec::new());
@@ -473,7 +474,7 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     for pair in fields.chunks_exact(2) {
         let ["local" | "worktree", name] = pair else { continue };
         let (driver, _) = name.rsplit_once('.')?;
-        // The name in an option ends at the first equals sign.
+        // In an option, the name ends at the first equals sign.
         if driver.contains(['=', '\n']) {
             return None;
         }
@@ -485,7 +486,7 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     (listed.status.success() || text.is_empty()).then_some(options)
 }
 
-/// Returns true if a directory can only belong to repositories whose configuration mentions no
+/// Returns true if the configurations of all repositories that a directory can belong to mention no
 /// filters, so that git need not be started to list them.
 ///
 /// *Note:* git may skip an incomplete repository and use one further up, or a bare one, so the

@@ -1,5 +1,5 @@
-//! The process group of the current run: one integer, shared by several threads, so that any of
-//! them can end the run.
+//! The process group of the current run, stored as one integer that several threads share, so that
+//! any of them can end the run.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -25,32 +25,34 @@ impl InFlight for Group {
 }
 
 impl Group {
-    /// Returns the ID of the process group; `None` if there is no valid one.
+    /// Returns the ID of the process group, or `None` if there is no valid one.
     pub(crate) fn id(&self) -> Option<Pid> {
         let group = self.0.load(Ordering::SeqCst);
-        // 1 would address all processes: it is not a valid group, and shared memory is not trusted.
+        // A group of 1 would address all processes. Shared memory is not trusted, so it is rejected
+        // here.
         Pid::from_raw(group).filter(|_| group > 1)
     }
 
-    /// Sets the current group; 0 for none. This is a single store, so that our child may do it
+    /// Sets the current group; 0 means none. This is a single store, so that our child may do it
     /// between fork and exec.
     pub(crate) fn set_group(&self, group: i32) {
         self.0.store(group, Ordering::SeqCst);
     }
 
-    /// Asks the current run to end (SIGTERM); returns false without a current run.
+    /// Asks the current run to end (SIGTERM). Returns false if there is no current run.
     pub(crate) fn end_group(&self) -> bool {
         let Some(group) = self.id() else { return false };
-        // It may be gone by now; and a stopped process receives no signal before it continues.
+        // The group may be gone by now. A stopped process does not receive a signal until it
+        // continues.
         let _ = kill_process_group(group, Signal::TERM);
         let _ = kill_process_group(group, Signal::CONT);
         true
     }
 
-    /// Kills the current run; returns false without a current run.
+    /// Kills the current run. Returns false if there is no current run.
     pub(crate) fn kill_group(&self) -> bool {
         let Some(group) = self.id() else { return false };
-        // Each fails only if the process is gone or has not created its group yet; hence both.
+        // The group may not exist yet, and the process may be gone, so the signal is sent to both.
         let _ = kill_process_group(group, Signal::KILL);
         let _ = kill_process(group, Signal::KILL);
         true

@@ -1,12 +1,12 @@
-//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, however it
-//! ends.
+//! The guard reverts changes that `assay` makes to the machine when `assay` ends, however it ends.
 //!
 //! A machine setting is a file in `/proc` or `/sys`. Before such a file is changed, its value is
-//! passed to a small separate process (the launcher's program again), which writes all of them back
-//! as soon as `assay` is gone, even after `kill -9`. This process runs in its own session, so that
-//! Ctrl-C, a closed terminal and signals to a group do not reach it, and holds neither the terminal
-//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents the
-//! values from being restored. The caller decides what to change; nothing is changed here.
+//! passed to a small separate process (another instance of the launcher's program), which writes
+//! all values back as soon as `assay` is gone, even after `kill -9`. This process runs in its own
+//! session, so that Ctrl-C, a closed terminal and signals to a group do not reach it, and holds
+//! neither the terminal nor any output. Only SIGKILL to the guard itself, or the loss of the
+//! machine, prevents the values from being restored. The caller decides what to change; nothing is
+//! changed here.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::sys::launcher::Link;
 use crate::wire::{Request, remembered};
 
 /// A small process that writes remembered values back into files of `/proc` and `/sys` when `assay`
-/// ends, in whatever way. Dropping the guard writes them back immediately, in reverse order, and
+/// ends for any reason. Dropping the guard writes them back immediately, in reverse order, and
 /// waits until that is done.
 pub struct Guard {
     link: Link,
@@ -23,24 +23,24 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts the process, which stays until the guard is dropped. About 1 ms.
+    /// Starts the guard's process, which runs until the guard is dropped. Takes about 1 ms.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`] if the program can't be started.
+    /// Returns [`MeasureError::Launcher`] if the process can't be started.
     pub fn start() -> Result<Self, MeasureError> {
         let link = Link::start_silent().map_err(|source| MeasureError::Launcher { source })?;
         Ok(Self { link, remembered: Vec::new() })
     }
 
-    /// Remembers a value. Once this returns, the value will eventually be written back, byte for
-    /// byte. Must be called before the file is changed. A relative path is relative to the current
-    /// directory.
+    /// Remembers the value of a file. Once this returns, the value will eventually be written back,
+    /// byte for byte. Call it before the file is changed. A relative path is relative to the
+    /// current directory.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Unguarded`] if the guard is gone, or already remembers 2048 values, or if
-    /// the path or the value contains a zero byte: the file must not be changed then.
+    /// Returns [`MeasureError::Unguarded`] if the guard is gone or already remembers 2048 values,
+    /// or if the path or the value contains a zero byte. The file must not be changed then.
     pub fn remember(&mut self, path: &Path, value: &str) -> Result<(), MeasureError> {
         let unguarded = |source| MeasureError::Unguarded { path: path.to_owned(), source };
         let absolute = std::path::absolute(path).map_err(unguarded)?;
@@ -59,15 +59,15 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`MeasureError::NotRestored`] with the first file that could not be restored, or with all of
-    /// them if the guard was killed.
+    /// Returns [`MeasureError::NotRestored`] with the first file that could not be restored, or
+    /// with all files if the guard was killed.
     pub fn restore(mut self) -> Result<(), MeasureError> {
         let ended = self.link.end();
         let files = std::mem::take(&mut self.remembered);
         let lost = match ended.map(|status| status.code()) {
             Ok(Some(0)) => return Ok(()),
-            // Position of the first failure, from 1. The largest number represents all positions
-            // from there on.
+            // The status is the position of the first failure, counted from 1. The largest status
+            // represents all positions from there on.
             Ok(Some(place @ 1..=254)) => {
                 files.into_iter().nth(place as usize - 1).into_iter().collect()
             }

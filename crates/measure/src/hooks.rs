@@ -8,7 +8,7 @@ use crate::command::Command;
 use crate::error::MeasureError;
 use crate::runner::{LastWords, Outcome, RunOptions, Runner};
 
-/// Errors of a hook.
+/// Reasons why a hook failed.
 #[derive(Debug, Error)]
 pub enum HookError {
     /// The hook ran and failed.
@@ -20,7 +20,7 @@ pub enum HookError {
         line: String,
         /// Outcome of the hook.
         outcome: Outcome,
-        /// The last part of the hook's standard error.
+        /// The end of the hook's standard error.
         stderr_tail: String,
     },
     /// The hook succeeded, but left processes running in its group, which were killed.
@@ -45,13 +45,13 @@ pub enum HookError {
     },
 }
 
-/// Runs a line and waits for its end. `hook` names it in errors (`--prepare`). Its standard output
-/// is discarded; its standard error is kept for the error message.
+/// Runs a shell line and waits until it ends. `hook` names the line's option in errors
+/// (`--prepare`). Standard output is discarded; standard error is kept for the error message.
 ///
 /// # Errors
 ///
-/// [`HookError`] if it can't be run, exits with a nonzero status, is ended by a signal or leaves
-/// processes in its group.
+/// Returns a [`HookError`] if the line can't be run, exits with a nonzero status, is ended by a
+/// signal, or leaves processes in its group.
 pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError> {
     let not_run = |source: MeasureError| HookError::NotRun {
         hook: hook.to_owned(),

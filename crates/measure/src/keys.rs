@@ -1,7 +1,7 @@
-//! Single keys of a terminal as they are pressed, without echo. The caller interprets them.
+//! Reads single keys from a terminal as they are pressed, without echo. The caller interprets them.
 //!
-//! While keys are read in this way, Ctrl-C is a key, not a signal. The terminal is restored on
-//! every orderly end of the process.
+//! While keys are read in this way, Ctrl-C is a key, not a signal. The terminal is restored
+//! whenever the process ends in an orderly way.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -13,22 +13,22 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Ctrl-Z.
+/// The byte sent by Ctrl-Z.
 const SUSPEND: u8 = 0x1a;
 
-/// The keys of the terminal at standard input.
+/// The keys pressed at the terminal on standard input. The terminal is restored on drop.
 pub struct Keys {
     input: File,
     before: Termios,
 }
 
 impl Keys {
-    /// Takes over the keys; `None` if standard input is not a terminal, or currently belongs to
-    /// another process group.
+    /// Starts to read single keys. Returns `None` if standard input is not a terminal, or is a
+    /// terminal that currently belongs to another process group.
     ///
     /// # Errors
     ///
-    /// If the terminal fails.
+    /// Returns an error if the terminal's modes can't be read or set.
     pub fn take() -> io::Result<Option<Self>> {
         let input = io::stdin();
         if !isatty(&input) || tcgetpgrp(&input).is_ok_and(|group| group != getpgrp()) {
@@ -51,21 +51,21 @@ impl Keys {
     }
 
     fn unset(&self) {
-        // A closed terminal has no modes.
+        // Nothing can be restored if the terminal has been closed.
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.before);
     }
 
-    /// Returns a descriptor that is readable when a key has been pressed.
+    /// Returns a descriptor that becomes readable when a key is pressed.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
 
-    /// Returns the bytes of the pressed keys; empty if there were none. On Ctrl-Z, this process is
-    /// stopped, and resumes here when it is continued.
+    /// Returns the bytes of the keys pressed since the last call, which may be none. On Ctrl-Z,
+    /// this process is stopped, and resumes here when it is continued.
     ///
     /// # Errors
     ///
-    /// If the terminal is gone.
+    /// Returns an error if the terminal is gone.
     pub fn pressed(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 64];
         let mut polled = [PollFd::from_borrowed_fd(self.input.as_fd(), PollFlags::IN)];

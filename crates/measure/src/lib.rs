@@ -3,7 +3,8 @@
 //!
 //! This is the only crate that starts processes, sends signals and reads `/proc`. It contains no
 //! statistics and decides nothing; a failed command is a result here, not an error. Everything
-//! specific to one operating system is in `sys`; the `cfg`s below list the modules of each system.
+//! specific to one operating system is in `sys`. The `cfg`s below show which modules each system
+//! has.
 //!
 //! ```
 //! use assay_measure::{Command, Outcome, RunOptions, Runner};

@@ -1,9 +1,9 @@
-//! The shared libraries that a program actually loads in the environment of its measurement.
+//! Finds the shared libraries that a program actually loads in the environment of its measurement.
 //!
-//! The program's own loader is queried as by ldd(1): with `LD_TRACE_LOADED_OBJECTS` it resolves
-//! everything, prints where it found it, and starts nothing. Only glibc's loader supports that.
-//! Libraries that a program opens later (dlopen(3)) are not covered. The meaning of equal or
-//! different lists is not judged here.
+//! The program's own loader is queried as by ldd(1): with `LD_TRACE_LOADED_OBJECTS`, it resolves
+//! all libraries, prints where it found them, and starts nothing. Only glibc's loader supports
+//! that. Libraries that a program opens later (dlopen(3)) are not covered. This module does not
+//! judge what equal or different lists mean.
 
 mod elf;
 
@@ -17,8 +17,8 @@ use crate::error::MeasureError;
 use crate::fingerprint::{Fingerprints, located};
 use crate::runner::{RunOptions, Runner};
 
-/// Time limit for the loader, which needs only some milliseconds; guards against file systems that
-/// do not respond.
+/// Time limit for the loader, which needs only a few milliseconds. It guards against file systems
+/// that do not respond.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A library that a program loads.
@@ -26,26 +26,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Library {
     /// The requested name, without directories.
     pub name: String,
-    /// The path reported by the loader: relative if a variable names a relative directory. `None`
-    /// if it was not found.
+    /// The path reported by the loader, or `None` if the library was not found. It is relative if
+    /// an environment variable names a relative directory.
     pub path: Option<PathBuf>,
-    /// The digest of the file, as from [`Fingerprints`].
+    /// The file's digest, as [`Fingerprints`] returns it. `None` if the file is missing or
+    /// unreadable.
     pub digest: Option<String>,
 }
 
-/// The libraries a program loads.
+/// The libraries that a program loads, if known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loads {
     /// These libraries, in the loader's order.
     Libraries {
-        /// One per name.
+        /// The libraries, one per name.
         libraries: Vec<Library>,
-        /// Complaints of the loader, such as a missing preloaded file; may be empty.
+        /// The loader's complaints, such as a missing preloaded file; may be empty.
         said: String,
     },
-    /// None, since the program is linked statically: the loader's variables have no effect on it.
+    /// The program is linked statically and loads no libraries, so the loader's variables have no
+    /// effect on it.
     Static,
-    /// Unknown; the reason, in words that begin a sentence.
+    /// The libraries are unknown. The text gives the reason as a clause.
     Unknown(String),
 }
 
@@ -58,11 +60,11 @@ pub struct SearchPaths {
     pub runpath: Option<String>,
 }
 
-/// Queries the libraries that the loader of a command's program would load. About 5 ms.
+/// Returns the libraries that the loader of a command's program would load. Takes about 5 ms.
 ///
 /// # Errors
 ///
-/// If the program can't be found, or nothing can be started.
+/// Returns an error if the program can't be found, or if no process can be started.
 pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, MeasureError> {
     let program = command.resolve()?;
     let Some(known) = known_of(&program) else {
@@ -105,7 +107,7 @@ pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, Meas
     Ok(Loads::Libraries { libraries, said })
 }
 
-/// Returns the directories linked into a program; `None` if it is not an ELF file.
+/// Returns the library directories linked into a program, or `None` if it is not an ELF file.
 pub fn search_paths(program: &Path) -> Option<SearchPaths> {
     known_of(program).map(|known| known.search)
 }
@@ -120,7 +122,8 @@ fn known_of(program: &Path) -> Option<elf::ElfLinking> {
 }
 
 /// Parses the loader's output. Lines are `name => path (0x…)`, `name => not found`, or `path (0x…)`
-/// for libraries requested by path; those provided by the kernel have no path.
+/// for libraries requested by path. Libraries that the kernel provides have no path and are left
+/// out.
 fn parsed(output: &str) -> Vec<Library> {
     let mut libraries: Vec<Library> = Vec::new();
     for line in output.lines().map(str::trim) {

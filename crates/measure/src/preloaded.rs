@@ -1,10 +1,10 @@
-//! A process that has a command's libraries and application loaded, and is forked for every run:
+//! A process that has loaded a command's libraries and application, and is forked for every run:
 //! its start, messages and queries, and its end (docs/internals/preloading.md). How a language's
 //! interpreter is made to wait is determined by the command's environment variables, not here.
 //!
 //! The process ends when its parent does, however the parent ends: a guard kills the process's
-//! group, and the closing of a descriptor makes the process end by itself, with its stages and
-//! runs. Its responses are never relied upon: every query has a time limit, and if a run is
+//! group, and the closing of a descriptor makes the process end by itself, together with its stages
+//! and runs. Its responses are never relied upon: every query has a time limit, and if a run is
 //! unavailable, the command is run cold.
 
 mod captured;
@@ -37,22 +37,22 @@ use std::time::{Duration, Instant};
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// Time limit for a process to end by itself.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// A process that can't be queried yet is considered stuck after this loading time if it was never
-/// ready, otherwise after [`STUCK_TIMES`] times its longest loading time, but at least
+/// Loading time after which a process that can't be queried is considered stuck, if it was never
+/// ready. Otherwise, the limit is [`STUCK_TIMES`] times its longest loading time, but at least
 /// [`STUCK_LEAST`].
 const STUCK_AFTER: Duration = Duration::from_secs(20);
 const STUCK_TIMES: u32 = 3;
 const STUCK_LEAST: Duration = Duration::from_secs(2);
-/// Number of bytes quoted from the end of the process's output.
+/// Number of bytes read from the end of the process's output for error messages.
 const TAIL: u64 = 600;
 /// Name of the file with the process's output, which is in the same directory as the socket.
 const LOG: &str = "log";
 const SOCKET: &str = "socket";
 
-/// Reasons why a run of a preloaded process is unavailable.
+/// Reasons why a run in a preloaded process is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadedError {
-    /// The program does not exist.
+    /// The program can't be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// The process can't be started, or communication failed.
@@ -61,13 +61,13 @@ pub enum PreloadedError {
     /// Nothing listens on the process's socket: the process is restarting, or has ended.
     #[error("the preloaded process is not running")]
     Absent,
-    /// The process ended by itself.
+    /// The process ended by itself. The text says how.
     #[error("the preloaded process {0}")]
     Ended(String),
-    /// The process refused the request.
+    /// The process refused the request for this reason.
     #[error("{0}")]
     Refused(String),
-    /// The process did not answer in time.
+    /// The process did not answer within this time.
     #[error("the preloaded process was not ready within {}", seconds(*.0))]
     Silent(Duration),
     /// The process ended during the run, which is lost.
@@ -78,7 +78,7 @@ pub enum PreloadedError {
     Stopped,
 }
 
-/// Formats a time span for people.
+/// Formats a duration for error messages.
 fn seconds(span: Duration) -> String {
     match span.subsec_millis() {
         0 => format!("{} s", span.as_secs()),
@@ -86,14 +86,14 @@ fn seconds(span: Duration) -> String {
     }
 }
 
-/// The parameters for starting the process.
+/// Parameters for starting a preloaded process.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The command, with the variables that make its interpreter wait.
+    /// The command, including the variables that make its interpreter wait.
     pub command: Command,
     /// A private directory for the socket and the log.
     pub directory: PathBuf,
-    /// The top of the project.
+    /// Root directory of the project.
     pub root: PathBuf,
     /// File in which the process records the files that its runs loaded.
     pub seen: Option<PathBuf>,
@@ -102,27 +102,27 @@ pub struct Recipe {
 /// Progress of a preloaded process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Loading, for this long.
+    /// The process has been loading for this long.
     Loading(Duration),
     /// The process can be queried.
     Ready,
-    /// The process has ended, with this status and output.
+    /// The process has ended. The text describes its status and output.
     Ended(String),
 }
 
-/// The process.
+/// A preloaded process. It is ended on drop.
 pub struct Preloaded {
     recipe: Recipe,
     child: Child,
     ended: Option<String>,
-    /// A descriptor whose end tells the process that we are gone.
+    /// A descriptor whose closing tells the process that we are gone.
     life: Option<OwnedFd>,
     guard: Launcher,
-    /// Start of the current loading or reloading.
+    /// Time at which the current loading or reloading began.
     since: Instant,
     /// True if the process is known to have finished loading since `since`.
     is_loaded: bool,
-    /// Longest time from a start until the process could be queried.
+    /// Longest total load time of the stages observed so far.
     longest: Duration,
     /// Changes that could not be reported to the process yet.
     untold: BTreeSet<PathBuf>,
@@ -130,7 +130,7 @@ pub struct Preloaded {
     loaded: BTreeMap<PathBuf, Option<Stamp>>,
 }
 
-/// Metadata that shows that a file has changed.
+/// Inode number, size, and modification time (seconds and nanoseconds) of a file.
 type Stamp = (u64, u64, i64, i64);
 
 impl Preloaded {
@@ -138,7 +138,7 @@ impl Preloaded {
     ///
     /// # Errors
     ///
-    /// If the process can't be started.
+    /// Returns an error if the process can't be started.
     pub fn start(recipe: Recipe) -> Result<Self, PreloadedError> {
         let (child, life, guard) = started(&recipe)?;
         let (untold, loaded) = Default::default();
@@ -147,11 +147,11 @@ impl Preloaded {
         Ok(Self { recipe, child, ended, life, guard, since, is_loaded, longest, untold, loaded })
     }
 
-    /// Ends the process and starts it again, which loads all changes.
+    /// Ends the process and starts it again, so that it loads all changes.
     ///
     /// # Errors
     ///
-    /// As for [`Preloaded::start`]. The process is gone then.
+    /// Fails as [`Preloaded::start`] does. No process is running then.
     pub fn restart(&mut self) -> Result<(), PreloadedError> {
         self.end();
         let (child, life, guard) = started(&self.recipe)?;
@@ -177,7 +177,8 @@ impl Preloaded {
         if self.ended.is_none()
             && let Ok(Some((_, status))) = waitpid(Some(self.pid()), WaitOptions::NOHANG)
         {
-            // From here on its number may be reused; the processes left in its group were its own.
+            // From here on, the process ID may be reused. Processes left in the group belonged to
+            // this process.
             self.kill_group();
             self.guard.page().set_group(0);
             let how = Outcome::of_status(status.as_raw());
@@ -200,23 +201,23 @@ impl Preloaded {
     /// Returns true if the process has finished loading, so that a run would begin immediately.
     pub fn is_loaded(&mut self) -> bool {
         if !self.is_loaded {
-            // A run is waiting for the answer.
+            // A run is waiting for the answer, so memory is not queried.
             self.ask(false);
         }
         self.is_loaded
     }
 
-    /// Returns true if the process had loaded a file at the last query.
+    /// Returns true if the process had loaded a file when it was last queried.
     pub fn has_loaded(&self, path: &Path) -> bool {
         self.loaded.contains_key(path)
     }
 
     /// Reports changed files to the process as soon as possible. The process reloads the necessary
-    /// parts in the background.
+    /// parts in the background. It is restarted if it does not answer.
     ///
     /// # Errors
     ///
-    /// If the process does not answer, or is gone.
+    /// Returns an error if communication with the process fails, or if it can't be restarted.
     pub fn tell(
         &mut self,
         changed: impl IntoIterator<Item = PathBuf>,
@@ -230,14 +231,14 @@ impl Preloaded {
         }
         match self.standing() {
             Standing::Ready => {}
-            // The process may be stuck in code that has been fixed by now.
+            // The process may be stuck in code that has been corrected since then.
             Standing::Loading(since) if since > self.stuck_after() => return self.restart(),
             _ => return Ok(()),
         }
         let paths: Vec<&Path> = self.untold.iter().map(PathBuf::as_path).collect();
         let stage = match self.client().changed(&paths, ANSWERS_WITHIN) {
             Ok(stage) => stage,
-            // A running process always answers queries, so this one is stuck or restarting.
+            // A working process always answers queries, so this one is stuck or restarting.
             Err(PreloadedError::Silent(_)) => return self.restart(),
             Err(PreloadedError::Absent) => return Ok(()),
             Err(error) => return Err(error),
@@ -253,7 +254,7 @@ impl Preloaded {
         Ok(())
     }
 
-    /// Returns the loading time after which the process is not expected to finish.
+    /// Returns the loading time after which the process is considered stuck.
     fn stuck_after(&self) -> Duration {
         match self.longest.is_zero() {
             true => STUCK_AFTER,
@@ -261,12 +262,12 @@ impl Preloaded {
         }
     }
 
-    /// Checks the files that the process had loaded at the last query, and reports to it those that
-    /// have changed. This finds every change, even if no files are watched.
+    /// Checks the files that the process had loaded when it was last queried, and reports those
+    /// that have changed. This finds every change to them, even if no files are watched.
     ///
     /// # Errors
     ///
-    /// As for [`Preloaded::tell`].
+    /// Fails as [`Preloaded::tell`] does.
     pub fn check(&mut self) -> Result<(), PreloadedError> {
         let other = self.loaded.iter().filter(|(path, known)| stamp(path) != **known);
         let changed: Vec<PathBuf> = other.map(|(path, _)| path.clone()).collect();
@@ -296,7 +297,7 @@ impl Preloaded {
         Some(state)
     }
 
-    /// Returns the end of the process's output, on one line.
+    /// Returns the last lines of the process's output, joined into one line.
     fn output_tail(&self) -> String {
         let file = File::open(self.recipe.directory.join(LOG));
         let said = file.and_then(|mut file| {
@@ -317,14 +318,15 @@ impl Preloaded {
     }
 
     fn kill_group(&self) {
-        // An empty group is harmless.
+        // This is harmless if the group is empty.
         let _gone = kill_process_group(self.pid(), Signal::KILL);
     }
 
     /// Ends the process with all its stages and runs, first by request, then by force.
     fn end(&mut self) {
         if self.ended.is_none() && !matches!(self.standing(), Standing::Ended(_)) {
-            // If it can't be queried, it detects the end of its descriptor, or is killed.
+            // If the process can't be queried, it detects that its descriptor was closed, or is
+            // killed.
             let _unasked = self.client().stop();
             self.life = None;
             let began = Instant::now();
@@ -391,14 +393,14 @@ fn started(recipe: &Recipe) -> Result<(Child, OwnedFd, Launcher), PreloadedError
 ///
 /// # Errors
 ///
-/// The system's error.
+/// Returns the system's error if the program can't be started.
 pub fn in_the_background(mut command: std::process::Command) -> io::Result<Child> {
     child::lead_a_session(&mut command);
     command.spawn()
 }
 
-/// Replaces this process with a command that has our input, output and environment. Returns only on
-/// failure.
+/// Replaces this process with a command, which inherits our input, output and environment. Returns
+/// only if that fails.
 pub fn become_program(command: &Command) -> ForegroundError {
     let program = command.argv[0].to_string_lossy().into_owned();
     match command.resolve() {

@@ -1,8 +1,8 @@
-//! A command prepared for running: its program located, its environment fixed, and everything
-//! encoded for the launcher.
+//! A command that is ready to run: its program is located, its environment is fixed, and everything
+//! is encoded for the launcher.
 //!
-//! Also the reverse: failures of the launcher are converted to errors about the command. Nothing is
-//! run here.
+//! This module also converts failures of the launcher to errors about the command. Nothing is run
+//! here.
 
 use assay_data::system_error::reason;
 use std::ffi::OsString;
@@ -26,35 +26,35 @@ pub(crate) const PADDING: &str = "ASSAY_PAD";
 /// Name of the variable that tells a command where to write its samples.
 const SAMPLES: &str = "ASSAY_SAMPLES";
 
-/// The runner's record of a subject: enough to register it with a new launcher.
+/// A command as the runner records it, with everything needed to register it with a new launcher.
 pub(crate) struct Prepared {
-    /// Data sent to the launcher.
+    /// Encoded command that is sent to the launcher.
     pub(crate) payload: Vec<u8>,
     /// The program as written.
     pub(crate) program: String,
-    /// Path of the program.
+    /// Absolute path of the program.
     pub(crate) path: PathBuf,
     pub(crate) argv: Vec<OsString>,
     /// The environment as `NAME=value`, without the padding.
     pub(crate) environment: Vec<OsString>,
     pub(crate) control: Control,
-    /// The working directory; empty for the one in which `assay` was started.
+    /// The working directory, or empty for the one in which `assay` was started.
     pub(crate) directory: PathBuf,
-    /// The file for standard input; empty for none.
+    /// The file for standard input, or empty if there is none.
     pub(crate) input: PathBuf,
     /// Destination of standard output.
     pub(crate) mode: OutputMode,
-    /// The file for standard output; empty unless `mode` is `File`.
+    /// The file for standard output, which is empty unless `mode` is `File`.
     pub(crate) output: PathBuf,
     keep_output: bool,
     keep_errors: bool,
     samples: Channel,
-    /// The file for samples; empty unless `samples` is `Path`.
+    /// The file for samples, which is empty unless `samples` is `Path`.
     sample_file: PathBuf,
 }
 
 impl Prepared {
-    /// Locates the program, and takes the environment as it is now.
+    /// Prepares a command: locates its program, and takes the environment as it is now.
     pub(crate) fn new(command: &Command, sample_file: PathBuf) -> Result<Self, MeasureError> {
         let path = command.resolve()?;
         let program = program_of(command);
@@ -139,7 +139,7 @@ impl Prepared {
         })
     }
 
-    /// Returns the error for a failed step of the launcher.
+    /// Returns the error for a step at which the launcher failed.
     pub(crate) fn failed(&self, step: Step, error: i32) -> MeasureError {
         let source = io::Error::from_raw_os_error(error);
         let program = self.program.clone();
@@ -177,8 +177,8 @@ pub(crate) fn program_of(command: &Command) -> String {
     command.argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns `assay`'s own environment, overridden by the command's variables, in a stable order,
-/// with the variable that gives the destination for samples.
+/// Returns `assay`'s own environment, overridden by the command's variables and in a stable order,
+/// with the variable that tells the command where to write its samples.
 fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
     let ours = |name: &std::ffi::OsStr| name == PADDING || name == SAMPLES;
     let replaced = |name: &std::ffi::OsStr| {
@@ -195,7 +195,7 @@ fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
         .map(|(name, value)| join(&name, &value))
         .collect();
     for (i, (name, value)) in command.env.iter().enumerate() {
-        // If several variables have the same name, only the last one is passed.
+        // If a variable is set several times, only the last value is passed.
         if !ours(name.as_ref()) && !command.env[i + 1..].iter().any(|(later, _)| later == name) {
             variables.push(join(name.as_ref(), value.as_ref()));
         }

@@ -35,7 +35,8 @@ pub enum ResolveError {
     NotFound {
         /// The program as written.
         program: String,
-        /// The place searched: "in PATH" or "in DIRECTORY".
+        /// The place searched, as worded in the message: "in PATH" or "(no such file in
+        /// `DIRECTORY`)".
         place: String,
         /// Advice on a separate line; may be empty.
         hint: String,
@@ -43,7 +44,7 @@ pub enum ResolveError {
     /// The program is a directory.
     #[error("`{}` is a directory, not a program: name a file in it", path.display())]
     Directory {
-        /// The path found.
+        /// Path of the directory.
         path: PathBuf,
     },
     /// The file exists but is not executable.
@@ -53,7 +54,7 @@ pub enum ResolveError {
         path.display(), path.display()
     )]
     NotExecutable {
-        /// The path found.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file is a script whose first line names a missing interpreter.
@@ -62,9 +63,9 @@ pub enum ResolveError {
         path.display()
     )]
     NoInterpreter {
-        /// The script.
+        /// Path of the script.
         path: PathBuf,
-        /// The interpreter named in its first line.
+        /// The interpreter that the first line names.
         interpreter: String,
     },
     /// The kernel does not recognize the format of the file.
@@ -73,15 +74,15 @@ pub enum ResolveError {
         path.display()
     )]
     UnknownFormat {
-        /// The path found.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The working directory does not exist.
+    /// The working directory does not exist or can't be determined.
     #[error("cannot run in `{}`: {reason}", path.display())]
     NoSuchCwd {
-        /// The directory.
+        /// The directory as given.
         path: PathBuf,
-        /// The system's error.
+        /// Why the directory can't be used.
         reason: String,
     },
 }
@@ -91,8 +92,9 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Every [`ResolveError`]. The error for a missing name includes the most similar existing
-    /// names. Whether the kernel accepts the file is known only when it is run.
+    /// Returns a [`ResolveError`] if the program is missing, is a directory or is not executable,
+    /// or if there is no such working directory. The error for a missing program includes the most
+    /// similar existing names. Whether the kernel accepts the file is known only when it is run.
     pub fn resolve(&self) -> Result<PathBuf, ResolveError> {
         let directory = self.directory()?;
         let program = self.argv.first().map(OsString::as_os_str).unwrap_or_default();
@@ -142,15 +144,15 @@ impl Command {
         Ok(directory)
     }
 
-    /// Returns a variable as the command will see it.
+    /// Returns an environment variable as the command will see it.
     pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self.env.iter().rev().find(|(n, _)| n == name);
         own.map(|(_, value)| OsString::from(value)).or_else(|| env::var_os(name))
     }
 }
 
-/// Explains why the kernel refused a file that `resolve` had found; `None` if there is no special
-/// reason.
+/// Explains why the kernel refused a file that `resolve` had found. Returns `None` if there is no
+/// special explanation.
 pub(crate) fn explain_refusal(path: &Path, error: rustix::io::Errno) -> Option<ResolveError> {
     use rustix::io::Errno;
     let path_buf = path.to_owned();
@@ -168,7 +170,7 @@ fn interpreter_of(path: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
     let line = start.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
-    // A script saved on Windows names "/bin/sh\r": make that visible.
+    // A script saved on Windows may name "/bin/sh\r". Make the carriage return visible.
     let line = String::from_utf8_lossy(line).replace('\r', "\\r");
     line.split_whitespace().next().map(str::to_owned)
 }
@@ -240,8 +242,9 @@ fn names_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns up to three names that are similar to the wanted one, the most similar first. Names with
-/// more than one typing error must have the same first letter, because that is rarely wrong.
+/// Returns up to three names that are similar to `wanted`, the most similar first. Names that
+/// differ by more than one typing error must have the same first letter, because that letter is
+/// rarely wrong.
 fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     let limit = (wanted.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, String)> = names
@@ -249,7 +252,7 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .filter(|name| name.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|name| (edit_distance(wanted, &name), name))
         .filter(|(distance, name)| {
-            // At a distance of the word's length, no letter would be left.
+            // At a distance equal to the word's length, all letters would differ.
             let is_near = *distance <= limit && *distance < wanted.chars().count();
             is_near && (*distance <= 1 || name.chars().next() == wanted.chars().next())
         })

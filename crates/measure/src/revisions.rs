@@ -1,11 +1,11 @@
-//! Revisions of a git repository, each built once in its own working tree, separate from the
+//! Builds revisions of a git repository, each once and in its own working tree, separate from the
 //! user's.
 //!
 //! The trees are independent repositories that borrow the objects of the user's repository without
 //! being registered there (git-worktree(1) would register them permanently). They are in a cache
 //! directory, one for each combination of commit and build configuration. A tree counts as built if
-//! the marker file next to it, which is written last, says so; an interrupted build is restarted
-//! from the beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
+//! there is a marker file next to it, which is written last; an interrupted build is restarted from
+//! the beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
 //! (flock(2)), so that two `assay` processes neither build anything twice nor remove each other's
 //! trees. The user's own tree is never changed, except by the build line itself if that tree is
 //! requested. Nothing is measured here.
@@ -45,10 +45,10 @@ const WORKING_TREE: &str = ".";
 /// A commit, or the current working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// The name as written.
+    /// The name as the user wrote it.
     pub written: String,
-    /// Full hash of the commit; for the working tree, that of the commit it is based on. `None` for
-    /// a working tree before the first commit.
+    /// Full hash of the commit. For the working tree, this is the commit that it is based on, or
+    /// `None` before the first commit.
     pub commit: Option<String>,
     /// True if the revision is the working tree itself.
     pub is_working_tree: bool,
@@ -57,7 +57,7 @@ pub struct Revision {
 /// A revision that has been built. Its tree is not removed while this exists.
 #[derive(Debug)]
 pub struct Built {
-    /// Top of its working tree.
+    /// Root directory of its working tree.
     pub directory: PathBuf,
     /// File with the output of the build line.
     pub log: PathBuf,
@@ -74,9 +74,9 @@ pub fn is_built(directory: &Path) -> bool {
 pub enum Stage<'a> {
     /// Waiting for another `assay` that is building the revision.
     Waiting,
-    /// Building; the output goes to the file at this path.
+    /// Building. The output goes to the file at this path.
     Building(&'a Path),
-    /// Built earlier.
+    /// Built earlier, and reused.
     Kept,
 }
 
@@ -84,20 +84,20 @@ pub enum Stage<'a> {
 pub struct Repository {
     subprocesses: Subprocesses,
     top: PathBuf,
-    /// The git directory shared by all linked worktrees.
+    /// The git directory that all linked worktrees share.
     common: PathBuf,
     home: PathBuf,
 }
 
 impl Repository {
     /// Opens the repository that contains a directory. Trees are kept below `cache`, in a
-    /// subdirectory for this repository. Call [`interrupt::install`] before, so that an interrupt
+    /// subdirectory for this repository. Call [`interrupt::install`] first, so that an interrupt
     /// ends a build and not this process.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`],
-    /// [`RevisionError::Measure`].
+    /// Returns [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`]
+    /// or [`RevisionError::Measure`].
     pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
         let mut subprocesses = Subprocesses::start()?;
         let top = subprocesses.git_of_user(directory, ["rev-parse", "--show-toplevel"], &[])?;
@@ -107,7 +107,8 @@ impl Repository {
         }
         let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"], &[])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
-        // It is relative to the directory of the query. Linked worktrees share it.
+        // The path is relative to the directory of the query. Linked worktrees share the git
+        // directory.
         let common = directory.join(path_in(&common));
         let common = common.canonicalize().map_err(failed(common.clone()))?;
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
@@ -116,17 +117,17 @@ impl Repository {
         Ok(Self { subprocesses, top: path_in(&top), common, home })
     }
 
-    /// Returns the top of the user's working tree.
+    /// Returns the root directory of the user's working tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Returns the revision that a name refers to, in any revision syntax of git, or `.` for the
-    /// current working tree.
+    /// Returns the revision that a name refers to. The name may use any revision syntax of git, or
+    /// be `.` for the current working tree.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Unknown`] with git's message, [`RevisionError::Interrupted`],
+    /// Returns [`RevisionError::Unknown`] with git's message, [`RevisionError::Interrupted`] or
     /// [`RevisionError::Measure`].
     pub fn revision(&mut self, written: &str) -> Result<Revision, RevisionError> {
         let is_working_tree = written == WORKING_TREE;
@@ -148,7 +149,8 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Git`], [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Git`], [`RevisionError::Interrupted`] or
+    /// [`RevisionError::Measure`].
     pub fn is_changed(&mut self, untracked: bool) -> Result<bool, RevisionError> {
         let untracked = if untracked { "normal" } else { "no" };
         let option = format!("--untracked-files={untracked}");
@@ -157,16 +159,16 @@ impl Repository {
         Ok(!found.output.is_empty())
     }
 
-    /// Prepares a revision: its tree, its submodules, and the build line run in it by `/bin/sh`. A
-    /// tree built earlier by the same line, with the same compiler variables, is reused; the
-    /// working tree is built at every call. With `links`, a commit is linked several times, running
-    /// the build line with different variables for each ([`Links`]); compiled objects are kept
-    /// between links if the build line keeps them.
+    /// Prepares a revision: checks out its tree and its submodules, and runs the build line there
+    /// with `/bin/sh`. A tree built earlier by the same line with the same compiler variables is
+    /// reused; the working tree is built at every call. With `links`, a commit is linked several
+    /// times, by running the build line with different variables each time ([`Links`]). Compiled
+    /// objects are kept between links if the build line keeps them.
     ///
     /// # Errors
     ///
-    /// Every [`RevisionError`] except those about names. The first interrupt ends the build with
-    /// all of its processes.
+    /// Returns any [`RevisionError`] except those about names. The first interrupt ends the build
+    /// with all of its processes.
     pub fn ready(
         &mut self,
         revision: &Revision,
@@ -189,8 +191,8 @@ impl Repository {
         loop {
             let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
             if place.is_built() {
-                // Time of last use; if it can't be recorded, only its position in the order is
-                // affected.
+                // Time of last use. If it can't be recorded, only the order in which trees are
+                // removed is affected.
                 let _unknown = held.set_modified(SystemTime::now());
                 if !anew {
                     telling(Stage::Kept);
@@ -203,7 +205,7 @@ impl Repository {
             if !place.is_built() {
                 telling(Stage::Building(&place.log));
                 let built = self.build_in(revision, commit, &place, line, links);
-                // Failed builds also take space. Do not delay an interrupt.
+                // Failed builds take space too. After an interrupt, do not cause a delay.
                 if interrupt::count() == 0 {
                     self.prune();
                 }
@@ -213,11 +215,11 @@ impl Repository {
         }
     }
 
-    /// Runs a program in the tree of a revision, to its end or to the first interrupt.
+    /// Runs a program in the tree of a revision until it ends or the first interrupt arrives.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Run`], [`RevisionError::Interrupted`], [`RevisionError::Cache`],
+    /// Returns [`RevisionError::Run`], [`RevisionError::Interrupted`], [`RevisionError::Cache`] or
     /// [`RevisionError::Measure`].
     pub fn run_in(
         &mut self,
@@ -227,11 +229,11 @@ impl Repository {
         self.run_at(&built.directory, words)
     }
 
-    /// Like [`run_in`](Self::run_in), in the user's own tree.
+    /// Like [`run_in`](Self::run_in), but in the user's own tree.
     ///
     /// # Errors
     ///
-    /// As for [`run_in`](Self::run_in).
+    /// Fails as [`run_in`](Self::run_in) does.
     pub fn run_here(
         &mut self,
         words: impl IntoIterator<Item = OsString>,
@@ -279,10 +281,10 @@ impl Repository {
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
     }
 
-    /// Creates a repository that borrows the user's objects, and checks the commit out. It gets the
-    /// user's tags, because builds run git-describe(1), and the address of the user's remote, to
-    /// which addresses of submodules may be relative. `top` and `common` are the user's working
-    /// tree and git directory.
+    /// Creates a repository that borrows the user's objects, and checks out the commit. It gets the
+    /// user's tags, because builds run git-describe(1), and the address of the user's remote,
+    /// because addresses of submodules may be relative to it. `top` and `common` are the user's
+    /// working tree and git directory.
     fn borrow(
         &mut self,
         top: &Path,
@@ -322,7 +324,7 @@ impl Repository {
         done(self.subprocesses.git(tree, fetch.chain(tags))?, what)?;
         let words = ["checkout", "--quiet", "--detach", commit];
         let checked_out = done(self.subprocesses.git(tree, words)?, what)?;
-        // If objects are missing, git complains, leaves their files out, and exits with 0.
+        // If objects are missing, git reports it, leaves their files out, and exits with 0.
         if done(self.subprocesses.git(tree, ["ls-files", "--deleted"])?, what)?.output.is_empty() {
             return Ok(());
         }
@@ -357,7 +359,7 @@ impl Repository {
             self.build(revision, &place.tree, line, &variables, &place.log)?;
             let file = place.tree.join(links.file(number));
             match fs::copy(&program, &file) {
-                // The code that uses the program reports that it is missing.
+                // A missing program is reported by the code that uses it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 copied => {
                     copied.map_err(|source| RevisionError::Cache { path: file, source })?;
@@ -394,7 +396,7 @@ impl Repository {
         self.subprocesses.git_of_user(&top, words, &[])
     }
 
-    /// Takes a lock, waiting until its holder releases it.
+    /// Acquires a lock, waiting until its holder releases it.
     fn take(
         &self,
         path: &Path,
@@ -425,13 +427,13 @@ impl Repository {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
         };
-        // The marker goes first: from here on the tree no longer counts as built.
+        // The marker goes first, so that the tree no longer counts as built from here on.
         gone(&place.marker, fs::remove_file(&place.marker))?;
         gone(&place.tree, fs::remove_dir_all(&place.tree))
     }
 
     /// Removes the least recently used trees beyond the limit. Trees that are in use or can't be
-    /// removed stay: keeping too many is not an error.
+    /// removed stay, because keeping too many is not an error.
     fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.home) else { return };
         let used =
@@ -463,7 +465,7 @@ fn done(told: GitOutput, what: &str) -> Result<GitOutput, RevisionError> {
     Err(RevisionError::Git { what: what.to_owned(), said: told.errors })
 }
 
-/// Returns the path printed by git.
+/// Returns the path that git printed.
 fn path_in(told: &GitOutput) -> PathBuf {
     let line = told.output.strip_suffix(b"\n").unwrap_or(&told.output);
     PathBuf::from(OsString::from_vec(line.to_vec()))

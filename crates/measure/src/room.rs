@@ -1,10 +1,10 @@
-//! Private directories for the duration of a run: files that commands write for
+//! Private directories for the duration of a run. They contain files that commands write for
 //! [`crate::Channel::Path`] and the allocation counter, results of benchmark programs, recordings
 //! of samplers, and our own programs.
 //!
-//! A room is accessible only to its owner, regardless of the umask, and is removed with it. The
-//! owner holds a lock on it, so that the next process that creates a room removes those of killed
-//! owners. The content of the files is not examined here.
+//! A room is accessible only to its owner, regardless of the umask. The directory is removed when
+//! the `Room` is dropped. The owner holds a lock on it, so that the next process that creates a
+//! room can remove those whose owners were killed. The content of the files is not examined here.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -12,28 +12,30 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Name prefix of rooms.
+/// Prefix of the directory names of rooms.
 pub const PREFIX: &str = "assay-room-";
-/// Minimum free space, in bytes; with less, the next report would not fit.
+/// Free space, in bytes, below which a file system counts as full. The next report would not fit.
 const FULL: u64 = 64 << 10;
-/// Minimum age of an abandoned room: a newer one may have an owner that has not locked it yet.
+/// Minimum age of a room that is removed as abandoned, because the owner of a newer one may not
+/// have locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// The directory, removed on drop.
+/// A private directory, which is removed on drop.
 #[derive(Debug)]
 pub struct Room {
     path: PathBuf,
-    /// Held while the room is in use.
+    /// Lock that is held while the room is in use.
     _lock: File,
 }
 
 impl Room {
-    /// Creates a room below the user's session directory, or otherwise below the directory for
-    /// temporary files.
+    /// Creates a room in the user's session directory, or otherwise in the directory for temporary
+    /// files.
     ///
     /// # Errors
     ///
-    /// If none can be created; the error includes the directory that is not writable.
+    /// Returns an error if the room can't be created in either, with the directory that is not
+    /// writable.
     pub fn of_session() -> Result<Self, (PathBuf, io::Error)> {
         let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         if let Some(session) = session.filter(|path| path.is_absolute())
@@ -44,33 +46,32 @@ impl Room {
         Self::temporary()
     }
 
-    /// Creates a room below the directory for temporary files, from which programs can usually be
-    /// run.
+    /// Creates a room in the directory for temporary files, from which programs can usually be run.
     ///
     /// # Errors
     ///
-    /// If it can't be created; the error includes the directory that is not writable.
+    /// Returns an error if the room can't be created, with the directory that is not writable.
     pub fn temporary() -> Result<Self, (PathBuf, io::Error)> {
         let temporary = std::env::temp_dir();
-        // An absolute path, since commands may run in any directory.
+        // The path is absolute because commands may run in any directory.
         let absolute = std::path::absolute(&temporary).unwrap_or_else(|_| temporary.clone());
         Self::below(&absolute).map_err(|error| (temporary, error))
     }
 
-    /// Creates a room below an existing directory.
+    /// Creates a room in an existing directory.
     ///
     /// # Errors
     ///
-    /// If it can't be created.
+    /// Returns an error if the room can't be created.
     pub fn below(parent: &Path) -> io::Result<Self> {
         remove_abandoned(parent, SETTLED);
-        // The name need not be secret: an existing directory is never used.
+        // The name need not be secret, because an existing directory is never used.
         for i in 0_u32..1000 {
             let path = parent.join(format!("{PREFIX}{}-{i}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
                     let lock = File::open(&path)?;
-                    // On file systems without locks an abandoned room can't be recognized, and
+                    // On file systems without locks, an abandoned room can't be recognized, so it
                     // stays.
                     let _without = lock.try_lock();
                     return Ok(Self { path, _lock: lock });
@@ -82,17 +83,17 @@ impl Room {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives the room to another user, for a server that runs as that user. Only root can do that,
-    /// and root still has access.
+    /// Gives the room to another user, for a server that runs as that user. Only root can do this,
+    /// and root still has access afterwards.
     ///
     /// # Errors
     ///
-    /// The system's error.
+    /// Returns the system's error if the owner can't be changed.
     pub fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
         std::os::unix::fs::chown(&self.path, Some(user), Some(group))
     }
 
-    /// Returns true if almost no space is left, so that errors of programs are not their own fault.
+    /// Returns true if the room's file system is almost full, which may be why programs fail.
     pub fn is_full(&self) -> bool {
         is_full(&self.path)
     }
@@ -102,7 +103,7 @@ impl Room {
         &self.path
     }
 
-    /// Returns the path of the sample file of a command, given its number.
+    /// Returns the path of the sample file of the command with this number.
     pub(crate) fn file(&self, command: usize) -> PathBuf {
         self.path.join(command.to_string())
     }
@@ -110,13 +111,13 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // Files of commands are removed as well. If that fails, the next process that creates a
+        // This also removes the files of commands. If it fails, the next process that creates a
         // room tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Returns true if hardly anything more can be written to a directory.
+/// Returns true if a directory's file system is almost full.
 pub fn is_full(directory: &Path) -> bool {
     rustix::fs::statvfs(directory).is_ok_and(|found| {
         let no_names_left = found.f_files > 0 && found.f_favail == 0;
@@ -137,7 +138,7 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
         if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
             continue;
         }
-        // The metadata of a symbolic link are its own: it is not a directory.
+        // The metadata describe a symbolic link itself, so it is not a directory.
         let is_ours = |found: Metadata| {
             found.is_dir() && (found.uid() == user || user == 0) && is_old(&found)
         };
@@ -150,8 +151,8 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
     }
 }
 
-/// Replaces a file with a new, empty one of the same name: processes that still hold the old file
-/// write to one that nobody reads.
+/// Replaces a file with a new, empty one of the same name. Processes that still have the old file
+/// open write to a file that nobody reads.
 pub(crate) fn renew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

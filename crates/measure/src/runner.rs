@@ -1,9 +1,10 @@
-//! The runner passes commands to an engine, one at a time, and converts its replies to results.
+//! The runner passes commands to an engine, one at a time, and converts the engine's replies to
+//! results.
 //!
-//! The engine is the launcher if the system has it; otherwise, or on request, the portable one. The
-//! runner ensures that no process outlives a run, whatever happens to the launcher or to `assay`,
-//! and that `assay` is idle while a run is timed. The caller decides what to run and how often, and
-//! interprets the numbers.
+//! The engine is the launcher if the system has it; otherwise, or on request, it is the portable
+//! one. The runner ensures that no process outlives a run, whatever happens to the launcher or to
+//! `assay`, and that `assay` is idle while a run is timed. The caller decides what to run and how
+//! often, and interprets the numbers.
 
 mod engine;
 mod kind;
@@ -30,21 +31,21 @@ use crate::wire::Reply;
 pub(crate) use engine::{Engine, Trouble, end_if_asked};
 pub use kind::{RUNNER, RunnerKind};
 
-/// A command that is registered with the launcher.
+/// Identifies a command that has been added to a runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubjectId(u32);
 
-/// Returns a command's captured standard output from an offset, if it is captured.
+/// Returns the standard output captured so far from an offset on, if it is captured.
 pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
 /// An observer of a running command that may end it.
 pub struct Watching<'a> {
     /// Interval between checks. A check takes processor time that the run may need.
     pub every: Duration,
-    /// A check is also made when one of these descriptors becomes readable; the check must then
-    /// read them.
+    /// Descriptors that also cause a check when one of them becomes readable. The check must then
+    /// read from them.
     pub also: &'a [BorrowedFd<'a>],
-    /// Returns true if the run is to be ended: it gets SIGTERM, and is killed a second later.
+    /// Returns true to end the run, which is then sent SIGTERM and killed a second later.
     pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
 
@@ -55,7 +56,7 @@ pub enum Outcome {
     Exited(i32),
     /// Ended by this signal.
     Signalled(i32),
-    /// Ended because its time was up.
+    /// Ended because its time limit was reached.
     TimedOut,
     /// Ended because it would have waited for the terminal forever.
     WantedTerminal,
@@ -64,7 +65,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome for a wait status (`wait(2)`).
+    /// Returns the outcome that corresponds to a wait status (`wait(2)`).
     pub(crate) fn of_status(status: i32) -> Self {
         if libc::WIFSIGNALED(status) {
             Self::Signalled(libc::WTERMSIG(status))
@@ -73,7 +74,7 @@ impl Outcome {
         }
     }
 
-    /// Returns true for an exit with status 0.
+    /// Returns true if the program exited with status 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
     }
@@ -103,44 +104,44 @@ impl fmt::Display for Outcome {
 pub struct RunResult {
     /// Outcome of the run.
     pub outcome: Outcome,
-    /// Wall time from just before the start to just after the end, seconds; the resolution is 1 ns.
+    /// Wall time from just before the start to just after the end, in seconds (resolution 1 ns).
     pub wall_seconds: f64,
-    /// Processor time in user mode, seconds, to 1 µs.
+    /// Processor time in user mode, in seconds (resolution 1 µs).
     pub user_seconds: f64,
-    /// Processor time in the kernel, seconds, to 1 µs.
+    /// Processor time in the kernel, in seconds (resolution 1 µs).
     pub system_seconds: f64,
-    /// Largest resident memory of any single process, bytes, to 1 KiB; never less than
+    /// Peak resident memory of any single process, in bytes (resolution 1 KiB). Never less than
     /// [`Runner::memory_floor_bytes`].
     pub max_rss_bytes: u64,
-    /// Page faults that needed no input.
+    /// Number of page faults that needed no input.
     pub minor_faults: u64,
-    /// Page faults that had to read from a device.
+    /// Number of page faults that had to read from a device.
     pub major_faults: u64,
-    /// Voluntary context switches: the program waited.
+    /// Number of voluntary context switches, where the program waited.
     pub voluntary_switches: u64,
-    /// Involuntary context switches: another task got the processor.
+    /// Number of involuntary context switches, where another task got the processor.
     pub involuntary_switches: u64,
-    /// Blocks of 512 B read from devices.
+    /// Number of 512-byte blocks read from devices.
     pub block_in: u64,
-    /// Blocks of 512 B written, or to be written.
+    /// Number of 512-byte blocks written to devices, or still to be written.
     pub block_out: u64,
-    /// Start time, seconds since the start of the runner.
+    /// Start time, in seconds since the start of the runner.
     pub started_seconds: f64,
-    /// Start time, nanoseconds of `CLOCK_MONOTONIC`.
+    /// Start time, in nanoseconds of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
-    /// Time at which the end of the run was observed, nanoseconds of `CLOCK_MONOTONIC`.
+    /// Time at which the end of the run was observed, in nanoseconds of `CLOCK_MONOTONIC`.
     pub ended_ns: u64,
-    /// True if the command left processes running in its group. They have been killed.
+    /// True if the command left processes running in its group, which were then killed.
     pub left_behind: bool,
-    /// The last 4 KiB of standard error, if captured; bytes that are not UTF-8 are replaced.
+    /// The last 4 KiB of standard error, if captured. Bytes that are not UTF-8 are replaced.
     pub stderr_tail: Option<String>,
-    /// Number of bytes written to standard output, with [`crate::Output::Pipe`].
+    /// Number of bytes written to standard output. Known only with [`crate::Output::Pipe`].
     pub output_bytes: Option<u64>,
-    /// Standard output, with [`Command::keep_output`].
+    /// Standard output, if [`Command::keep_output`] was set.
     pub output: Option<KeptOutput>,
-    /// The trace of standard output, with [`RunOptions::trace_output`].
+    /// The trace of standard output, if [`RunOptions::trace_output`] was given.
     pub trace: Option<Trace>,
-    /// Standard error, with [`Command::keep_errors`].
+    /// Standard error, if [`Command::keep_errors`] was set.
     pub errors: Option<KeptOutput>,
     /// Data that the command wrote to its channel for samples, regardless of the outcome; `None` if
     /// there is no channel.
@@ -150,26 +151,26 @@ pub struct RunResult {
 /// Runs commands, one at a time.
 pub struct Runner {
     kind: RunnerKind,
-    /// `None` after the engine was lost for the second time.
+    /// The engine, or `None` after it was lost for the second time.
     engine: Option<Box<dyn Engine>>,
     subjects: Vec<Prepared>,
     started_ns: u64,
     restarted: bool,
     pub(crate) hooks: HashMap<String, SubjectId>,
-    /// `None` until a command needs the directory. Declared after the engine, so that it is dropped
+    /// Created when a command first needs it. Declared after the engine, so that it is dropped
     /// later.
     sample_directory: Option<Room>,
 }
 
-/// Ends the current run from another thread.
+/// A handle for ending the current run from another thread.
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
     flight: Arc<dyn InFlight>,
 }
 
 impl AbortHandle {
-    /// Kills the process group of the current run, which then ends by signal 9; returns false
-    /// without a current run.
+    /// Kills the process group of the current run, which then ends by signal 9. Returns false if
+    /// there is no current run.
     pub fn abort_in_flight(&self) -> bool {
         self.flight.group().kill_group()
     }
@@ -177,20 +178,21 @@ impl AbortHandle {
 
 impl Runner {
     /// Starts a runner of the kind selected for this process. The launcher, or the guard of a
-    /// portable runner, stays until the runner is dropped. About 1 ms.
+    /// portable runner, runs until the runner is dropped. Takes about 1 ms.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`] if the program can't be started; [`MeasureError::UnknownRunner`].
+    /// Returns [`MeasureError::Launcher`] if the program can't be started, or
+    /// [`MeasureError::UnknownRunner`] if no known kind was selected.
     pub fn start() -> Result<Self, MeasureError> {
         Self::start_as(RunnerKind::chosen()?)
     }
 
-    /// Starts a runner of this kind.
+    /// Starts a runner of the given kind.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`].
+    /// Returns [`MeasureError::Launcher`] if the program can't be started.
     pub fn start_as(kind: RunnerKind) -> Result<Self, MeasureError> {
         Ok(Self {
             kind,
@@ -207,9 +209,9 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Resolve`] if the program can't be found; [`MeasureError::NotPassable`];
-    /// [`crate::CommandError::KeptElsewhere`]; [`MeasureError::Control`] if a setting has an
-    /// invalid value; [`MeasureError::Samples`].
+    /// Returns [`MeasureError::Resolve`] if the program can't be found, [`MeasureError::Control`]
+    /// if a setting has an invalid value, or [`MeasureError::NotPassable`],
+    /// [`crate::CommandError::KeptElsewhere`] or [`MeasureError::Samples`].
     pub fn add(&mut self, command: &Command) -> Result<SubjectId, MeasureError> {
         let prepared = self.prepare(command)?;
         let id = u32::try_from(self.subjects.len()).map_err(|_| MeasureError::Internal {
@@ -222,7 +224,7 @@ impl Runner {
         match taught {
             Ok(()) => self.subjects.push(prepared),
             Err(Trouble::Error(error)) => return Err(error),
-            // The new launcher is given all commands including this one; nothing was lost.
+            // The new launcher is given all commands, including this one, so nothing is lost.
             Err(Trouble::Gone | Trouble::Aborted) => {
                 self.subjects.push(prepared);
                 self.replace_engine()?;
@@ -231,13 +233,13 @@ impl Runner {
         Ok(SubjectId(id))
     }
 
-    /// Runs a subject once and waits for its end. A failing command is a result.
+    /// Runs a command once and waits for its end. A command that fails is a result, not an error.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::LostRun`] if the launcher was killed: repeat the run. Otherwise the command
-    /// could not be started ([`MeasureError::Control`] if the system refuses a setting), or
-    /// [`MeasureError::Interrupted`].
+    /// Returns [`MeasureError::LostRun`] if the launcher was killed, in which case the run can be
+    /// repeated, or [`MeasureError::Interrupted`]. Other errors include that the command could not
+    /// be started ([`MeasureError::Control`] if the system refuses a setting).
     pub fn run(
         &mut self,
         subject: SubjectId,
@@ -246,13 +248,13 @@ impl Runner {
         self.run_watched(subject, options, None)
     }
 
-    /// Like [`Runner::run`], with an observer; not with pipes ([`crate::Output::Pipe`],
-    /// [`LastWords::Piped`], [`RunOptions::trace_output`]), which would not be read in the
-    /// meantime.
+    /// Like [`Runner::run`], but with an observer. Do not use an observer with pipes
+    /// ([`crate::Output::Pipe`], [`LastWords::Piped`], [`RunOptions::trace_output`]), which would
+    /// not be read in the meantime.
     ///
     /// # Errors
     ///
-    /// As for [`Runner::run`].
+    /// Fails as [`Runner::run`] does.
     pub fn run_watched(
         &mut self,
         subject: SubjectId,
@@ -274,7 +276,7 @@ impl Runner {
                 return Err(MeasureError::LostRun { program });
             }
             Err(Trouble::Aborted) => {
-                // We ended it ourselves: that does not count as a loss.
+                // We ended the engine ourselves, so this does not count as a loss.
                 let restarted = std::mem::replace(&mut self.restarted, false);
                 self.replace_engine()?;
                 self.restarted = restarted;
@@ -335,14 +337,14 @@ impl Runner {
         self.engine.as_ref().and_then(|engine| engine.memory_floor_bytes()).unwrap_or(0)
     }
 
-    /// Returns the process ID of the launcher; `None` after it was lost for good, and if there is
-    /// none.
+    /// Returns the process ID of the launcher. `None` if the runner has no launcher, or has lost it
+    /// for good.
     pub fn launcher_process_id(&self) -> Option<u32> {
         self.engine.as_ref().and_then(|engine| engine.process_id())
     }
 
-    /// Returns a handle for ending the current run from another thread. It is valid until the
-    /// launcher is lost; `None` after it was lost for good.
+    /// Returns a handle for ending the current run from another thread. The handle is valid until
+    /// the launcher is lost. `None` after the launcher was lost for good.
     pub fn abort_handle(&self) -> Option<AbortHandle> {
         self.engine.as_ref().map(|engine| AbortHandle { flight: engine.in_flight() })
     }
@@ -378,7 +380,7 @@ impl Runner {
     /// Ends the current run of a dead launcher and starts a new launcher, but only once. A portable
     /// engine is replaced if it still has a run that an interrupt could not end.
     fn replace_engine(&mut self) -> Result<(), MeasureError> {
-        // Dropping it kills the group that its page still names, and reaps the launcher.
+        // Dropping the engine kills the group that its page still names, and reaps the launcher.
         self.engine = None;
         if self.restarted {
             return Err(MeasureError::LauncherGone);

@@ -29,25 +29,26 @@ use std::path::{Path, PathBuf};
 /// The result of sampling.
 #[derive(Debug)]
 pub struct SamplingResult {
-    /// The sampler's output: a file for every process that it saw.
+    /// The sampler's output, with one file for every process that it saw.
     pub files: Vec<Vec<u8>>,
     /// Outcome and resource use of the run, including the sampler's.
     pub ended: ProcessEnd,
-    /// CPU time of a running process and its children while they were sampled; `None` for commands,
-    /// and if the process has ended.
+    /// CPU time of a running process and its children while they were sampled. `None` if a command
+    /// was sampled, or if the process has ended.
     pub had: Option<ProcessTimes>,
-    /// Processor time counted by the kernel for a command and all its descendants, without the
-    /// sampler, in seconds; `None` for a process that was already running.
+    /// Processor time that the kernel counted for a command and all its descendants, without the
+    /// sampler, in seconds. `None` for a process that was already running.
     pub program_cpu_seconds: Option<f64>,
     /// True if the sampler does not report how a program ended.
     pub hides_status: bool,
 }
 
-/// Samples a program or a process.
+/// Samples a program or a running process.
 ///
 /// # Errors
 ///
-/// [`SamplingError`]: the sampler does not support the request, may not trace, or wrote nothing.
+/// Returns a [`SamplingError`] if the sampler does not support the request, is not permitted to
+/// trace, or wrote nothing.
 pub fn sample(
     sampler: &InstalledSampler,
     target: Target<'_>,
@@ -84,7 +85,7 @@ pub fn sample(
     if files.is_empty() {
         let timed = request.duration.is_some();
         let error = errors::nothing_written(sampler.sampler, &ended, target, timed);
-        // perf passes on the status of the program; if it fails itself, it prints the reason.
+        // perf passes on the status of the program. If perf itself fails, it prints the reason.
         let passes_on = sampler.sampler == Sampler::Perf && ended.said.trim().is_empty();
         let known = if is_beside && !passes_on { kept } else { Some(ended.outcome) };
         return Err(errors::or_failed(error, target, known.filter(|_| !ended.interrupted)));
@@ -93,7 +94,8 @@ pub fn sample(
     Ok(SamplingResult { files, ended, had, program_cpu_seconds, hides_status })
 }
 
-/// Returns the exit status written by the shell around the program; 128 and more stand for signals.
+/// Returns the program's outcome as written by the shell around it. Statuses from 129 to 159 stand
+/// for signals.
 fn kept_status(file: &Path) -> Option<Outcome> {
     let text = fs::read_to_string(file).ok()?;
     match text.trim().parse::<i32>().ok()? {
@@ -102,11 +104,11 @@ fn kept_status(file: &Path) -> Option<Outcome> {
     }
 }
 
-/// Samples a program without reading the samples, to measure only the cost.
+/// Samples a program without reading the samples, to measure only the cost of sampling.
 ///
 /// # Errors
 ///
-/// [`SamplingError`]: the sampler does not support the request, or can't be started.
+/// Returns a [`SamplingError`] if the sampler does not support the request or can't be started.
 pub fn unread(
     sampler: &InstalledSampler,
     program: &Command,
@@ -121,11 +123,11 @@ pub fn unread(
     process::run(command, stop_by, duration, &said, status.as_deref())
 }
 
-/// Runs a program as [`unread`] does, but without a sampler, so that the cost can be compared.
+/// Runs a program as [`unread`] does, but without a sampler, so that the two can be compared.
 ///
 /// # Errors
 ///
-/// [`SamplingError`]: the program can't be started.
+/// Returns a [`SamplingError`] if the program can't be started.
 pub fn plain(program: &Command, request: &Request<'_>) -> Result<ProcessEnd, SamplingError> {
     let SamplerProcess { mut command, stop_by, .. } = command_line::plain(program)?;
     let told = request.directory.join("said");
@@ -160,7 +162,7 @@ pub fn perf_without_kernel() -> Option<i64> {
     machine_settings::perf_without_kernel()
 }
 
-/// Returns the files of a sampler; perf itself converts its format to text.
+/// Returns the contents of a sampler's files. perf itself converts its format to text.
 fn collect(
     sampler: &InstalledSampler,
     wrote: &Path,

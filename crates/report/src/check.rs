@@ -1,6 +1,6 @@
-//! The answer about a change: a paragraph, a table of the benchmarks that differ, and a comment for
-//! a pull request. The first line of the comment is an invisible mark, so that the next run finds
-//! the comment.
+//! The result of checking a change: a paragraph, a table of the benchmarks that differ, and a
+//! comment for a pull request. The first line of the comment is an invisible mark by which the next
+//! run finds it.
 
 use crate::benchmarks::{DisplayOptions, words};
 use crate::escape::{code, escaped};
@@ -16,30 +16,30 @@ use assay_data::{Threshold, Unit};
 
 /// First line of every comment.
 pub const MARK: &str = "<!-- assay-check -->";
-/// Maximum number of alarms in the paragraph; the table has all.
+/// Maximum number of alarms named in the paragraph. The table lists all.
 const MOST_NAMED: usize = 3;
-/// Maximum number of rows on the screen.
+/// Maximum number of rows in the terminal output.
 const MOST_ROWS: usize = 20;
 /// Maximum number of programs named in a line.
 const MOST_NAMES: usize = 5;
-/// Maximum length of a comment, bytes: forges accept 65,536 characters.
+/// Maximum length of a comment, in bytes. Forges accept 65,536 characters.
 const LONGEST: usize = 60_000;
 
 /// The compared revisions.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
-    /// Full hash of the base.
+    /// Full hash of the base commit.
     pub base: String,
     /// The branch from which the base was determined.
     pub branch: String,
     /// Where the name of the branch comes from.
     pub source: String,
-    /// Full hash of the commit that was measured; for a working tree with changes, of a commit on
-    /// no branch.
+    /// Full hash of the commit that was measured. For a working tree with changes, this is a commit
+    /// that is on no branch.
     pub head: String,
     /// True if the working tree has uncommitted changes.
     pub is_changed: bool,
-    /// Paths of the files that differ, relative to the top of the working tree.
+    /// Paths of the files that differ, relative to the root of the working tree.
     pub files: Vec<String>,
 }
 
@@ -48,13 +48,13 @@ pub struct Compared {
 pub struct Unmeasured {
     /// Name of the program.
     pub program: String,
-    /// The reason.
+    /// The reason why the program was not measured.
     pub why: String,
     /// True if building or measuring the program failed; false if measuring it was unnecessary.
     pub is_failure: bool,
 }
 
-/// The answer about a change, with its context.
+/// The result of checking a change, with its context.
 #[derive(Clone, Debug)]
 pub struct CheckReport<'a> {
     /// The revisions.
@@ -67,11 +67,11 @@ pub struct CheckReport<'a> {
     pub nothing: &'a str,
     /// Smallest difference that matters.
     pub threshold: &'a Threshold,
-    /// Confidence of the whole answer.
+    /// Confidence level of the result as a whole.
     pub confidence: f64,
-    /// Time allowed for measuring, seconds.
+    /// Time allowed for measuring, in seconds.
     pub budget: f64,
-    /// Files with benchmarks that differ between the revisions.
+    /// Benchmark files that differ between the revisions.
     pub changed_benchmarks: &'a [String],
     /// True if the second builds were linked in shuffled order.
     pub is_shuffled: bool,
@@ -96,7 +96,8 @@ impl CheckReport<'_> {
         self.programs.iter().map(|program| program.missing.len()).sum()
     }
 
-    /// Returns the name of a benchmark, preceded by that of its program if there are several.
+    /// Returns the name of a benchmark, preceded by the name of its program if there are several
+    /// programs.
     pub fn name(&self, program: &CheckedProgram, row: &CheckedRow) -> String {
         let own = program.benchmark(row);
         match (self.programs.len() > 1, own.is_empty()) {
@@ -111,7 +112,7 @@ impl CheckReport<'_> {
         self.unmeasured.iter().filter(|own| own.is_failure)
     }
 
-    /// Returns the answer in one paragraph.
+    /// Returns the result as one paragraph.
     pub fn paragraph(&self) -> String {
         if !self.nothing.is_empty() {
             return self.nothing.to_owned();
@@ -160,7 +161,7 @@ impl CheckReport<'_> {
         said.join(" ")
     }
 
-    /// Returns the sentence about benchmarks whose second measurement decided nothing.
+    /// Returns the sentence about benchmarks whose second measurement was inconclusive.
     fn undecided(&self, all: usize) -> String {
         let open = self.of(Standing::Undecided);
         let of = match all {
@@ -173,7 +174,7 @@ impl CheckReport<'_> {
         )
     }
 
-    /// Returns the effects of rows, the first ones with their names.
+    /// Returns the effects of rows, with names. After the first few, rows are only counted.
     fn effects(&self, rows: &[(&CheckedProgram, &CheckedRow)]) -> String {
         let named: Vec<String> = rows
             .iter()
@@ -188,7 +189,7 @@ impl CheckReport<'_> {
         format!("{}{more}", named.join("; "))
     }
 
-    /// Returns the sentences about alarms.
+    /// Returns the sentences about the alarms and their confirmation.
     fn alarms(&self, all: usize) -> Vec<String> {
         let alarms = self.of(Standing::Slower);
         let is = if alarms.len() == 1 { "is" } else { "are" };
@@ -221,7 +222,7 @@ impl CheckReport<'_> {
     fn others(&self) -> Option<String> {
         let n = |standing| self.of(standing).len();
         let threshold = number::threshold(self.threshold);
-        // Without an alarm, the first sentence names them.
+        // Without an alarm, the first sentence names the undecided benchmarks.
         let undecided = if n(Standing::Slower) > 0 { n(Standing::Undecided) } else { 0 };
         let parts = [
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
@@ -254,8 +255,9 @@ impl CheckReport<'_> {
         Some(format!("{which}{}.", list::all(&said)))
     }
 
-    /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
-    /// intervals hold simultaneously, so the sentence is as certain as the whole answer.
+    /// Returns the sentence about how much slower the benchmarks with an open standing ([`OPEN`])
+    /// may be. Their intervals hold simultaneously, so the sentence is as certain as the result as
+    /// a whole.
     fn bound(&self) -> Option<String> {
         if self.missing() > 0 {
             return None;
@@ -270,7 +272,7 @@ impl CheckReport<'_> {
         })
     }
 
-    /// Returns the sentence about benchmarks for which there was not enough time.
+    /// Returns the sentence about benchmarks that had too little time for any result.
     fn too_few(&self) -> Option<String> {
         let is_short = |(program, row): &(&CheckedProgram, &CheckedRow)| {
             matches!(program.comparison(row).no_interval(), Some(NoInterval::TooFew { .. }))
@@ -358,7 +360,8 @@ fn second(row: &CheckedRow) -> String {
     }
 }
 
-/// Returns the rows in screen order: alarms, inconclusive, better; the others are only counted.
+/// Returns the rows in the order in which they are shown: alarms, inconclusive results, gains.
+/// Equivalent benchmarks are left out.
 fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a CheckedRow)> {
     let order = [
         Standing::Slower,
@@ -383,7 +386,7 @@ fn by_reason<'r>(all: impl Iterator<Item = &'r Unmeasured>) -> Vec<(Vec<&'r str>
     found
 }
 
-/// Returns the screen.
+/// Renders the report for the terminal.
 pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     let mut text = wrapped(&report.paragraph(), screen.width);
     let not_measured = |(names, why): (Vec<&str>, &str)| {
@@ -422,7 +425,7 @@ pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     text + &wrapped(&report.sureness(), screen.width)
 }
 
-/// Breaks lines at spaces; continuation lines keep the indentation of their line.
+/// Wraps lines at spaces. Continuation lines keep the indentation of their line.
 fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     for line in text.split('\n') {
@@ -447,8 +450,8 @@ fn wrapped(text: &str, width: usize) -> String {
     lines
 }
 
-/// Returns the comment: the paragraph, the benchmarks that may have changed, and the whole result
-/// of every program in a collapsed section.
+/// Renders the comment as Markdown: the paragraph, the benchmarks that may have changed, and the
+/// full result of every program in a collapsed section.
 pub fn markdown(report: &CheckReport<'_>) -> String {
     let sign = match answer(report.programs) {
         Answer::Slower => "❌",
@@ -511,15 +514,15 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
 /// A project's benchmarks and settings, before anything is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
-    /// The revisions; `None` if there is no base.
+    /// The revisions that would be compared; `None` if there is no base.
     pub compared: Option<Compared>,
-    /// The reason for a missing base; empty otherwise.
+    /// The reason why there is no base; empty if there is one.
     pub no_base: String,
-    /// The line that builds a revision; empty if nothing is built.
+    /// The command line that builds a revision; empty if nothing is built.
     pub build: String,
-    /// The programs.
+    /// The programs that would be measured.
     pub programs: Vec<ExplainedProgram>,
-    /// The searches.
+    /// The searches for benchmarks, one per build system.
     pub searches: Vec<Search>,
     /// The settings, each with its value and its origin.
     pub settings: Vec<(String, String, String)>,
@@ -536,10 +539,10 @@ pub struct ExplainedProgram {
     pub evidence: String,
     /// Command line of the program.
     pub command: String,
-    /// The verb that measures the program: `bench` or `run`.
+    /// The command that measures the program: `bench` or `run`.
     pub verb: String,
-    /// The directory in which the program runs, relative to the top of the working tree; empty for
-    /// the top.
+    /// The directory in which the program runs, relative to the root of the working tree; empty for
+    /// the root itself.
     pub directory: String,
     /// Environment variables set for the program, as name and value.
     pub variables: Vec<(String, String)>,
@@ -560,7 +563,7 @@ pub struct Search {
     pub programs: usize,
 }
 
-/// Returns the explanation as a screen.
+/// Renders the explanation for the terminal.
 pub fn explained(found: &Explained, width: usize) -> String {
     let mut text = String::new();
     match &found.compared {

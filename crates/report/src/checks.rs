@@ -1,4 +1,5 @@
-//! The checks of the assumptions behind the intervals, as one line or as a summary of it.
+//! The results of checking the assumptions behind the intervals, as one line or as a shorter
+//! summary.
 
 use crate::number;
 use crate::words::counted;
@@ -7,7 +8,7 @@ use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Scale};
 use assay_data::{Design, StopReason};
 
-/// Maximum number of drifting subjects listed; more are counted.
+/// Maximum number of drifting subjects listed individually. More are only counted.
 const MOST_DRIFTS: usize = 3;
 
 /// The result of a check.
@@ -15,14 +16,14 @@ const MOST_DRIFTS: usize = 3;
 enum CheckResult {
     /// The assumption holds as far as can be tested.
     Passed,
-    /// The reader should know about it.
+    /// The check found something that the reader should know.
     Noted,
-    /// A number about the experiment: its length, what it could detect.
+    /// A fact about the experiment, such as its length or the effect that it could detect.
     Fact,
 }
 
-/// Returns a line with the results of all checks, and a summary that names only the checks that did
-/// not pass; `None` if there were no checks.
+/// Returns a line with the results of all checks, and a summary that omits the names of those that
+/// passed. Returns `None` if there were no checks.
 pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     let all = checks(analysis);
     let texts = |wanted: &dyn Fn(CheckResult) -> bool| -> Vec<String> {
@@ -60,7 +61,7 @@ fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifts.is_empty() {
         let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-        // Drift on one side only is part of the difference: blocks do not cancel it.
+        // Drift on one side only becomes part of the difference, because blocks do not cancel it.
         let alike = drifts.len() == primaries().count() && are_alike(&drifts);
         let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
             _ if !in_blocks => "",
@@ -132,7 +133,8 @@ fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
         return None;
     }
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-    // In blocks: whether the difference drifted; otherwise: whether chance could explain it.
+    // Last item: whether the difference drifted (in blocks), or whether chance could explain the
+    // dependence (otherwise).
     let (share, effective, n, so) = if in_blocks {
         let of = |c: &Comparison| {
             let n = c.blocks.unwrap_or(0) as f64;
@@ -151,7 +153,8 @@ fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
     if n < policy::DEPENDENCE_FROM as f64 {
         return None;
     }
-    // In blocks only a drifting difference matters: the check for that has its own level.
+    // In blocks only a drifting difference matters, and the test for it has its own significance
+    // level.
     let (result, word) = match share {
         _ if in_blocks && so => (CheckResult::Noted, "the difference drifted"),
         s if s >= policy::DEPENDENT_BELOW => (CheckResult::Passed, "no autocorrelation"),
@@ -163,7 +166,7 @@ fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
     Some((result, format!("{word} (effective n {effective:.0} of {n:.0})")))
 }
 
-/// Returns a note if the noise changed during the run, so that blocks were weighted differently.
+/// Returns a note if the noise changed during the run, so that blocks received different weights.
 fn weighted(analysis: &Analysis) -> Option<String> {
     let ratios: Vec<f64> = analysis.comparisons.iter().filter_map(|c| c.weighted).collect();
     let least = ratios.iter().copied().reduce(f64::min)?;

@@ -1,5 +1,5 @@
-//! A result on several machines, as a screen and as a text to publish: the number of machines on
-//! which it holds, the interval of each, the mean, and how to check it.
+//! A result measured on several machines, for the terminal and as text to publish: the number of
+//! machines on which it holds, the interval of each, the mean, and how to check the claim.
 
 use crate::escape::{code, escaped};
 use crate::layout::{Page, Tone};
@@ -13,12 +13,12 @@ use assay_analysis::Pooled;
 use assay_analysis::claim::{Claim, Holds, OnMachine};
 use assay_analysis::{Analysis, Comparison, Interval, Scale, Verdict};
 
-/// A record that the claim rests on.
+/// A record on which the claim rests.
 #[derive(Clone, Debug)]
 pub struct ClaimRecord {
-    /// File of the record, as the user named it.
+    /// Path of the record's file, as the user gave it.
     pub file: String,
-    /// Digest of the file's content, as in `sha256:…`; `None` if it is not known.
+    /// Digest of the file's content, such as `sha256:…`; `None` if it is not known.
     pub digest: Option<String>,
     /// Name of the machine.
     pub machine: String,
@@ -28,12 +28,12 @@ pub struct ClaimRecord {
     pub analysis: Analysis,
 }
 
-/// The content of the report on a claim.
+/// The content of a report on claims.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimReport<'a> {
-    /// The records; the first makes the claims.
+    /// The records. The claims are those of the first one.
     pub records: &'a [ClaimRecord],
-    /// A claim for every comparison of the first record, at least one.
+    /// One claim for every comparison of the first record. There is at least one.
     pub claims: &'a [Claim],
 }
 
@@ -54,7 +54,7 @@ impl ClaimReport<'_> {
     }
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the report for the terminal. Every line ends with a newline.
 pub fn render(report: &ClaimReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names = page.fitted(&report.names(), (page.width() / 2).clamp(8, 60));
@@ -158,8 +158,8 @@ fn size_of_interval(report: &ClaimReport<'_>, claim: &Claim, interval: Interval)
     whole.find('[').map_or_else(String::new, |at| whole[at..].to_owned())
 }
 
-/// Returns the test for differences between machines, and the share of the variation due to such
-/// differences: `Q = 5.1 on 2 degrees of freedom, …`.
+/// Returns the test for differences between machines, and the share of the variation that is due to
+/// such differences, as in `Q = 5.1 on 2 degrees of freedom, …`.
 pub(crate) fn heterogeneity(pooled: &Pooled) -> String {
     format!(
         "Q = {} on {} degrees of freedom, {}; I² = {} %",
@@ -170,7 +170,7 @@ pub(crate) fn heterogeneity(pooled: &Pooled) -> String {
     )
 }
 
-/// Returns a statement on the variation between machines; `None` with fewer than two.
+/// Returns a sentence on the variation between machines, or `None` if there are fewer than two.
 fn variation(claim: &Claim) -> Option<String> {
     let mean = claim.mean.as_ref()?;
     let pooled = &mean.pooled;
@@ -184,7 +184,7 @@ fn variation(claim: &Claim) -> Option<String> {
     })
 }
 
-/// Returns the claim as Markdown: its statement, the machines, the commands, and the one command
+/// Renders the claim as Markdown: its statement, the machines, the commands, and the single command
 /// that checks it.
 pub fn markdown(report: &ClaimReport<'_>) -> String {
     let first = &report.records[0];

@@ -1,7 +1,7 @@
-//! The result as CSV (RFC 4180) for spreadsheets, with one line for each metric of each side and
-//! row (benchmark); the columns are the same for a run, a scan and a suite.
+//! Renders the result as CSV (RFC 4180) for spreadsheets, with one line for each combination of
+//! metric, side and row (benchmark). Runs, scans and suites have the same columns.
 //!
-//! Values are in base units with full precision; cells of unknown values are empty. The individual
+//! Values are in base units with full precision, and cells of unknown values are empty. Individual
 //! observations are a separate table, which the data crate exports.
 
 use crate::benchmarks::words::reason;
@@ -37,10 +37,11 @@ pub const COLUMNS: [&str; 23] = [
     "reason",
 ];
 
-/// Returns the table with its header; lines end with a line feed. `lower` and `upper` bound the
-/// median. Ratio, shift, verdict, level and the reason for a missing interval refer to the
-/// comparison with the side named in `against` (the subject, in a scan), and are empty for a
-/// reference. Parameters that a subject lacks are empty.
+/// Renders the table with its header. Lines end with a line feed.
+///
+/// `lower` and `upper` bound the median. Ratio, shift, verdict, level and the reason for a missing
+/// interval refer to the comparison with the side named in `against` (in a scan, the subject), and
+/// are empty for a reference. Cells of parameters that a subject lacks are empty.
 pub fn render(analysis: &Analysis) -> String {
     let parameters = scan::parameters(analysis);
     let names = parameters.iter().map(|name| text_cell(&format!("parameter_{name}")));

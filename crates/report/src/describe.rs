@@ -1,8 +1,9 @@
-//! Screen of `assay describe`: each series in numbers, character graphics and words.
+//! Renders the terminal output of `assay describe`: each series in numbers, character graphics and
+//! words.
 //!
-//! The typical value and its uncertainty come first, then the shape, the course over time and the
-//! dependence; below them the findings and their remedies. Pictures fill the page up to a width
-//! that can still be taken in at a glance. Nothing is printed or decided here.
+//! The typical value and its uncertainty come first, followed by the shape, the course over time
+//! and the dependence, and finally the findings and their remedies. Charts are as wide as the page,
+//! up to a width that can be taken in at a glance. Nothing is printed or decided here.
 
 pub(crate) mod page;
 mod pictures;
@@ -22,21 +23,21 @@ use assay_analysis::series_summary::{
 };
 use assay_data::Finding;
 
-/// Minimum number of values for pictures other than the box; fewer values are listed.
+/// Minimum number of values for charts other than the box plot. Fewer values are listed.
 const PICTURES_FROM: usize = 10;
-/// Maximum length of a bar in a table of values.
+/// Maximum length of a bar in a table of values, in columns.
 const WIDEST_BAR: usize = 40;
 /// Number of significant digits shown of a center whose spread is unknown.
 const SUMMARY_DIGITS: i32 = 4;
-/// Minimum number of values for a box.
+/// Minimum number of values for a box plot.
 const BOX_FROM: usize = 3;
 
-/// Returns the screen as text, every line ended with a newline; `remarks` sets how much follows
-/// each series.
+/// Renders the series for the terminal. Every line ends with a newline. `remarks` determines how
+/// much follows each series.
 pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names: Vec<String> = summaries.series.iter().map(|p| p.name.clone()).collect();
-    // Two metrics of one subject share its name; the metric distinguishes them.
+    // Two metrics of the same subject share its name, and are distinguished by the metric.
     let mut distinct = names.clone();
     distinct.dedup();
     let short = page.fitted(&distinct, (page.width() / 2).clamp(8, 60));
@@ -60,7 +61,8 @@ pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) ->
     page.finish()
 }
 
-/// Returns true for a finding that applies to several series alike: it is shown once, after all.
+/// Returns true if a finding applies to several series alike. Such a finding is shown once, after
+/// all series.
 fn is_shared(summaries: &SeriesSummaries, finding: &Finding) -> bool {
     let mut all = summaries.series.iter().flat_map(|summary| &summary.findings);
     all.any(|other| findings::has_same_text(finding, other))
@@ -84,14 +86,14 @@ fn say_left(page: &mut Page, left: &SummaryOnly) {
     page.paragraph(6, &[(Tone::Quiet, told)]);
 }
 
-/// Returns the scale in which everything about a series is shown.
+/// Returns the unit and precision in which all values of a series are shown.
 fn column(p: &SeriesSummary) -> Column {
     let d = &p.description;
     // Without an interval, or with one of zero width, the spread determines the digits shown.
     let spread = d.standard_deviation;
     let half_width = d.median_interval.map(|i| i.half_width()).filter(|width| *width > 0.0);
-    // If one value is thousands of times larger than the others, the spread reflects that value and
-    // would round the others to nothing.
+    // If one value is thousands of times larger than the others, it dominates the spread, and
+    // rounding to that precision would reduce the others to zero.
     let [smallest, largest] = number::ends(&[d.median, d.min, d.max]);
     let spread = Some(spread).filter(|spread| *spread > 0.0 && largest < DECADES * smallest);
     let widths: Vec<f64> = half_width.or(spread).into_iter().collect();
@@ -186,7 +188,7 @@ fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {
         ("p99.9", d.p999, 1000),
         ("max", d.max, 2),
     ];
-    // A quantile beyond the second largest value adds nothing to the largest.
+    // A quantile beyond the second largest value says no more than the largest value.
     let known = quantiles.iter().filter(|(.., from)| d.n >= *from);
     let quantiles: Vec<String> = known.map(|(name, v, _)| shown(name, *v)).collect();
     say(page, format!("{} values{unit}: {}", d.n, quantiles.join(" · ")));

@@ -1,5 +1,5 @@
-//! The doctor's findings as a screen: what disturbs measuring on this machine, its measured cost,
-//! and the remedies.
+//! Renders the doctor's findings for the terminal: what disturbs measurements on this machine, how
+//! much it costs, and the remedies.
 //!
 //! The first sentence says whether anything matters and what would help most. Nothing is measured
 //! or computed here.
@@ -18,7 +18,7 @@ use assay_data::{Finding, Severity, Unit};
 pub struct DoctorReport {
     /// The machine in one line, as returned by [`crate::progress::machine`].
     pub machine: String,
-    /// Disturbances, worst first.
+    /// Sources of disturbance, most severe first.
     pub disturbs: Vec<Ailment>,
     /// Missing privileges and devices, each with the feature that it would allow:
     /// `CAP_SYS_NICE: needed for --fifo`.
@@ -27,7 +27,7 @@ pub struct DoctorReport {
     pub workload: String,
     /// The settings tried, each alternated with the unmodified workload.
     pub costs: Vec<Trial>,
-    /// The noise of the unmodified workload over time; `None` if it ran too seldom.
+    /// The noise of the unmodified workload over time; `None` if the workload ran too few times.
     pub over_time: Option<SpreadOverTime>,
     /// Share of the CPU time that the hypervisor gave to other virtual machines during the
     /// experiment; `None` outside of virtual machines.
@@ -39,8 +39,8 @@ pub struct DoctorReport {
 pub struct Ailment {
     /// The disturbance and its remedy.
     pub finding: Finding,
-    /// Name of the trial that shows the cost of the disturbance on this machine: the trial of the
-    /// setting that prevents it.
+    /// Name of the trial of the setting that prevents the disturbance. It shows what the
+    /// disturbance costs on this machine.
     pub trial: Option<String>,
     /// True if the doctor can apply the remedy itself.
     pub can_fix: bool,
@@ -52,7 +52,7 @@ impl From<Finding> for Ailment {
     }
 }
 
-/// A setting that was tried.
+/// The trial of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// The setting, as given on the command line: `--fifo 10`.
@@ -69,7 +69,7 @@ impl DoctorReport {
         trials.min_by(|a, b| a.found.ratio.total_cmp(&b.found.ratio))
     }
 
-    /// Returns a sentence on the most important problems and the most helpful remedy.
+    /// Returns a sentence on how many things disturb measurements, and which remedy helps most.
     pub(crate) fn sentence(&self) -> String {
         let grave = self.disturbs.iter().filter(|a| a.finding.severity > Severity::Note).count();
         let disturbs = match grave {
@@ -97,7 +97,7 @@ impl DoctorReport {
     }
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the report for the terminal. Every line ends with a newline.
 pub fn render(report: &DoctorReport, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.paragraph(2, &[(Tone::Strong, report.sentence())]);

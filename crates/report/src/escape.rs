@@ -1,11 +1,11 @@
-//! Escaping of foreign text in documents, so that none of it becomes markup.
+//! Escaping of untrusted text in documents, so that none of it becomes markup.
 
 use crate::names::clean;
 
 /// Escapes text so that Markdown does not interpret it, and a forge does not mistake parts of it
 /// for mentions, issues or addresses. Forges search the rendered text, which no longer contains the
-/// backslashes, so a zero-width joiner is inserted into anything that looks like one of these. No
-/// joiner is inserted into a git revision such as `HEAD~1`, because people copy it.
+/// backslashes, so a joiner of zero width is inserted into anything that looks like one of these.
+/// Git revisions such as `HEAD~1` are left as they are, because people copy them.
 pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut plain = String::with_capacity(text.len());
@@ -33,7 +33,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Returns true if a `~` after this text selects an ancestor, as in `HEAD~1`, `@~2` or `main^~3`,
-/// and is not the sign of a GitLab label.
+/// rather than introducing a GitLab label.
 fn ends_revision(before: &str) -> bool {
     before.ends_with(|c: char| c.is_alphanumeric() || "@^~}_-./".contains(c))
 }

@@ -1,13 +1,13 @@
-//! Pages of a farm: home, a project with its matrix of versions and targets, a benchmark on all
-//! targets, the list of builds, a single build with its log, a running job, a node. Also badges,
-//! and the matrix as a screen. All are pure functions that return strings.
+//! Pages of a farm: the home page, a project with its matrix of versions and targets, a benchmark
+//! on all targets, the list of builds, a single build with its log, a running job, and a node. Also
+//! badges, and the matrix for the terminal. All are pure functions that return strings.
 //!
-//! Names, reasons and logs are untrusted: their content is always shown as text. Templates escape
-//! it, control characters are removed beforehand (`clean`), links are built only from encoded
-//! parts, and colors of a log become classes ([`log`]). The pages forbid all scripts, styles and
-//! connections except those of their own server, and show all content without scripts; the only
-//! script follows logs, searches, copies and handles keys. Nothing is decided or read here: the
-//! server passes in the content.
+//! Names, reasons and logs are untrusted, and their content is always shown as text. Templates
+//! escape it, control characters are removed beforehand (`clean`), links are built only from
+//! encoded parts, and colors of a log become classes ([`log`]). The pages forbid all scripts,
+//! styles and connections except those of their own server, and show all content without scripts.
+//! The only script follows logs, searches, copies text and handles keys. Nothing is decided or read
+//! here; the server passes in the content.
 
 mod badge;
 mod benchmark;
@@ -40,7 +40,7 @@ use crate::number;
 use crate::site::encoded;
 use assay_analysis::farm::State;
 
-/// Path of style and script, relative to the root.
+/// Path of the style sheet and script, relative to the root.
 pub const ASSETS: &str = "assets";
 
 /// The files shared by all pages, by name within [`ASSETS`], each with its content type.
@@ -62,7 +62,7 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 pub struct Frame {
     /// Name of the program that generates the pages.
     pub tool: String,
-    /// External location of the farm: the prefix of every path; empty if at the root.
+    /// Prefix of every path, if the farm is not served from the root of its host; empty otherwise.
     pub root: String,
 }
 
@@ -132,20 +132,20 @@ pub struct Line {
     pub kind: String,
     /// State of the build.
     pub state: State,
-    /// The fault of the machine, if any.
+    /// The machine's fault, if any.
     pub fault: Option<String>,
     /// Reason for the build's state.
     pub reason: String,
-    /// Time at which the build was added, RFC 3339.
+    /// Time at which the build was added, as RFC 3339.
     pub added: String,
-    /// Duration, seconds.
+    /// Duration of the build, in seconds.
     pub seconds: f64,
     /// Number of tests run.
     pub tests: u64,
     /// Number of failed tests.
     pub failed: u64,
-    /// True if the build is kept only as evidence: it ended no job, because it came too late or
-    /// because the job was queued again.
+    /// True if the build is kept only as evidence. Such a build did not end its job, because it
+    /// came too late or because the job was queued again.
     pub is_evidence: bool,
 }
 
@@ -203,7 +203,7 @@ impl Line {
     }
 }
 
-/// Returns the short form of a version: the first ten digits of a commit.
+/// Returns the short form of a version, which for a commit is its first ten digits.
 fn version(name: &str) -> String {
     clean(assay_analysis::history::short(name))
 }

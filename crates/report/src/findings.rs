@@ -1,6 +1,6 @@
-//! A finding in each format: on the screen, on a page, in Markdown. All verbs share this module so
-//! that their wording agrees. Nothing is decided here: the caller chooses the findings to show, and
-//! the advice already names the options to use.
+//! Findings in each format: for the terminal, for a page, and in Markdown. All commands share this
+//! module, so that their wording agrees. Nothing is decided here: the caller chooses the findings
+//! to show, and the advice already names the options to use.
 
 use crate::escape::escaped;
 use crate::layout::{self, Page, Tone};
@@ -13,14 +13,14 @@ use assay_data::{Action, Advice, Finding, Invocation, Severity};
 /// Maximum number of subjects named if a finding applies to several.
 const NAMED: usize = 5;
 
-/// Returns the advice in one line:
-/// `give it more time with --time 3s, or take more runs with --runs 6`. `None` if there is no
-/// advice.
+/// Returns the advice in one line, such as `give it more time with --time 3s, or take more runs
+/// with --runs 6`, or `None` if there is no advice.
 pub fn hint(finding: &Finding) -> Option<String> {
     joined(&finding.advice.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-/// Returns the advice in one line for the screen, where command lines and options are not wrapped.
+/// Returns the advice in one line for the terminal, where command lines and options are not
+/// wrapped.
 pub(crate) fn hint_on_screen(finding: &Finding) -> Option<String> {
     let told = |advice: &Advice| {
         let text = advice.to_string();
@@ -53,18 +53,18 @@ pub fn line(finding: &Finding) -> String {
 
 /// Returns the findings of the analysis about the measured code: the number of benchmarks that
 /// execute changed code, how far the others moved, and the smallest detectable slowdown of a
-/// function. They belong to the answer, so every format shows them there and not among the notes.
+/// function. Every format shows them with the result rather than among the notes.
 pub(crate) fn about_code(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
     analysis.findings.iter().filter(|finding| is_about_code(finding))
 }
 
-/// Returns true for a finding of [`about_code`].
+/// Returns true if [`about_code`] would return the finding.
 pub(crate) fn is_about_code(finding: &Finding) -> bool {
     let is_about_code = finding.is(CODE_CHANGED) || finding.is(SAME_CODE_MOVED);
     finding.severity == Severity::Note && is_about_code
 }
 
-/// Returns findings as a Markdown list; every line ends with a newline.
+/// Renders findings as a Markdown list. Every line ends with a newline.
 pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)>) -> String {
     let item = |(finding, more)| {
         let hint = hint(finding).map_or_else(String::new, |hint| format!("; hint: {hint}"));
@@ -73,8 +73,8 @@ pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)
     found.into_iter().map(item).collect()
 }
 
-/// Draws a finding on the screen: a warning with its hint below, a note on one line. `more` follows
-/// the message, such as ` (and 3 more of this kind)`.
+/// Draws a finding for the terminal: a warning with its hint below it, or a note on one line.
+/// `more` follows the message, such as ` (and 3 more of this kind)`.
 pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
     if finding.severity == Severity::Note {
         let message = format!("{}{more}", finding.message);
@@ -100,8 +100,8 @@ pub(crate) fn draw_hint(page: &mut Page, finding: &Finding) {
     }
 }
 
-/// Returns the indentation of continuation lines: aligned with the text after `begin` if there is
-/// room, otherwise 4.
+/// Returns the indentation of continuation lines, which aligns them with the text after `begin`, or
+/// 4 if that would leave too little width.
 fn hanging(page: &Page, begin: usize) -> usize {
     if begin <= page.width() / 8 { begin } else { 4 }
 }

@@ -1,5 +1,5 @@
-//! Terms used on screens and pages, from docs/reference/glossary.md, and findings from their
-//! catalog, for `assay help` and for pages. Nothing is explained here.
+//! Terms used in the terminal and on pages, from docs/reference/glossary.md, and findings from
+//! their catalog, for `assay help` and for pages. Nothing is explained here.
 
 use crate::names::clean;
 use assay_data::code;
@@ -20,8 +20,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the explanation as plain text: paragraphs separated by an empty line, no Markdown
-    /// markup, links replaced by their text.
+    /// Returns the explanation as plain text. Paragraphs are separated by an empty line, Markdown
+    /// markup is removed, and links are replaced with their text.
     pub fn text(&self) -> String {
         let paragraphs = self.text.split("\n\n").map(|paragraph| {
             let one_line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -31,7 +31,8 @@ impl Entry {
     }
 }
 
-/// Returns the entries of a document: each third-level heading with the text that follows it.
+/// Returns the entries of a document, each consisting of a third-level heading and the text below
+/// it.
 fn entries(document: &'static str) -> impl Iterator<Item = Entry> {
     document.split("\n### ").skip(1).filter_map(|entry| {
         let (term, text) = entry.split_once('\n')?;
@@ -51,12 +52,12 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
     entries(GLOSSARY).map(|entry| entry.term)
 }
 
-/// Finds the entry of a term or of a finding's code: by its full name, or by a word or the
-/// beginning of a word that leads to only one entry.
+/// Finds the entry of a term or of a finding's code by its full name, or by a word or the beginning
+/// of a word that matches only one entry.
 ///
 /// # Errors
 ///
-/// If the name is unknown or ambiguous; the candidates are returned.
+/// Returns the candidates if the name is unknown or ambiguous.
 pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     // Codes match only as written, since a glossary term may have the same name in lower case.
     if let Some(finding) = findings().find(|entry| entry.term == asked.trim()) {
@@ -76,7 +77,7 @@ pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
             || asked.len() >= LETTERS && format!(" {term}").contains(&format!(" {asked}"))
     };
     let meant: Vec<Entry> = all().filter(|entry| begins(entry.term)).collect();
-    // A word that occurs only in the text: `ESS`.
+    // A word that occurs only in the explanation, such as `ESS`.
     let meant = match meant.as_slice() {
         [] => entries(GLOSSARY).filter(|entry| has_word(entry.text, &asked)).collect(),
         _ => meant,

@@ -3,7 +3,7 @@
 use assay_analysis::Analysis;
 use assay_data::{Finding, Metric, code, list};
 
-/// Name of the metric that a search finds.
+/// Name of the metric whose value a search determines.
 pub(crate) const CAPACITY: &str = "capacity";
 
 /// Returns true if the load test searched for the highest rate.
@@ -34,8 +34,8 @@ pub(crate) fn unfinished(analysis: &Analysis, subject: usize, name: &str) -> Str
     }
 }
 
-/// Returns the goals of the search in words if it found the values of this metric; otherwise
-/// `None`.
+/// Formats the goals of the search if it determined the values of this metric, and returns `None`
+/// otherwise.
 pub(crate) fn of_metric(analysis: &Analysis, metric: &Metric) -> Option<String> {
     goals(analysis).filter(|_| metric.name == CAPACITY)
 }

@@ -1,34 +1,35 @@
-//! Columns of cells under headings, the building blocks of screen tables. This module handles
-//! widths and tones, not the content of cells.
+//! Columns of cells under headings, from which tables for the terminal are built. This module
+//! handles widths and tones, not the content of cells.
 
 use crate::layout::{Line, Page, Tone};
 use crate::names::width;
 
-/// Spaces between columns.
+/// Default number of spaces between columns.
 pub(crate) const GAP: usize = 3;
 
-/// The cells of one column under its heading; right-aligned, except for columns that begin a group.
+/// The cells of one column under its heading. They are right-aligned, except in columns that begin
+/// a group.
 pub(crate) struct Cells {
     heading: String,
     cells: Vec<(Tone, String)>,
     left: bool,
-    /// Spaces between this column and the previous one.
+    /// Number of spaces between this column and the previous one.
     pub gap: usize,
 }
 
 impl Cells {
-    /// Returns left-aligned cells of one tone; a heading wider than the cells extends over the
-    /// following columns.
+    /// Creates a column of left-aligned cells in one tone. A heading wider than the cells extends
+    /// over the following columns.
     pub(crate) fn left(heading: &str, cells: Vec<String>, tone: Tone, gap: usize) -> Self {
         Self::toned(heading, cells.into_iter().map(|cell| (tone, cell)).collect(), gap)
     }
 
-    /// Returns left-aligned cells, each with its tone.
+    /// Creates a column of left-aligned cells, each with its own tone.
     pub(crate) fn toned(heading: &str, cells: Vec<(Tone, String)>, gap: usize) -> Self {
         Self { heading: heading.to_owned(), cells, left: true, gap }
     }
 
-    /// Returns right-aligned cells.
+    /// Creates a column of right-aligned cells.
     pub(crate) fn right(heading: &str, cells: Vec<String>, tone: Tone) -> Self {
         Self { left: false, ..Self::left(heading, cells, tone, GAP) }
     }
@@ -70,7 +71,7 @@ pub(crate) fn width_of(columns: &[Cells]) -> usize {
     widest
 }
 
-/// Draws columns of `rows` rows under their headings.
+/// Draws the first `rows` rows of the columns under their headings.
 pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
     let widths = widths(columns);
     let mut head = String::new();

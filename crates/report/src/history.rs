@@ -1,5 +1,5 @@
-//! The contents of a store of runs as screens: the list of runs, a single run, a benchmark over its
-//! revisions, a run compared with normal runs. Nothing is read or computed here.
+//! The contents of a store of runs for the terminal: the list of runs, a single run, a benchmark
+//! over its revisions, and a run compared with normal runs. Nothing is read or computed here.
 
 mod blessings;
 mod events;
@@ -36,12 +36,12 @@ pub(crate) fn date(ms: i64) -> String {
     time(ms).split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// Formats a time for programs, RFC 3339.
+/// Formats a time for programs, as RFC 3339.
 pub(crate) fn rfc3339(ms: i64) -> String {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }
 
-/// Returns the revision of a run for people; `+` marks uncommitted changes.
+/// Formats the revision of a run for people. A `+` marks uncommitted changes.
 pub(crate) fn revision_of(run: &Run) -> String {
     let changed = if run.changed { "+" } else { "" };
     run.revision.as_ref().map_or_else(|| "-".to_owned(), |r| format!("{}{changed}", r.short()))

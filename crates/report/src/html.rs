@@ -1,10 +1,10 @@
-//! The self-contained page for publication: a result with its plots, numbers, checks, machine, data
-//! and methods in one file.
+//! The self-contained page for publication, which contains a result with its plots, numbers,
+//! checks, machine, data and methods in one file.
 //!
-//! It loads no external scripts, fonts or pictures, so it opens offline and in twenty years. It
-//! works on a phone, in print, and in light and dark mode; without scripts all content is still
-//! there. The template escapes everything that came from outside (names, paths, findings, the
-//! environment). Nothing is decided or computed here.
+//! It loads no external scripts, fonts or images, so it opens offline and in twenty years. It works
+//! on a phone, in print, and in light and dark mode, and all content is there without scripts. The
+//! template escapes everything that comes from outside (names, paths, findings, the environment).
+//! Nothing is decided or computed here.
 
 mod data;
 mod methods;
@@ -46,9 +46,9 @@ pub(crate) use tables::tone;
 /// The input of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// The analysis.
+    /// The analysis of the run.
     pub analysis: &'a Analysis,
-    /// Selection and order of the rows of a suite.
+    /// Which rows of a suite are shown, and in which order.
     pub shown: DisplayOptions,
     /// The data for the plots of the analysis.
     pub figures: &'a Figures,
@@ -64,7 +64,7 @@ pub struct Material<'a> {
     pub protocol: &'a [Protocol],
     /// The individual series; empty if they are not described.
     pub summaries: &'a [SeriesSummary],
-    /// The comparison with an earlier run, if this run repeats one.
+    /// The comparison with the earlier run that this run repeats, if any.
     pub repeats: Option<ReplicationReport<'a>>,
     /// The results of test suites, one for each side; empty for other runs.
     pub tests: &'a [Testing],
@@ -120,9 +120,9 @@ struct Page {
     notes: Vec<String>,
     summary: Option<Table>,
     chains: Vec<ChainOnPage>,
-    /// The tables that belong to the answer.
+    /// The tables that are part of the main result.
     answers: Vec<Table>,
-    /// The plot that shows the answer best; empty if there is none.
+    /// The plot that shows the main result best; empty if there is none.
     picture: Vec<Plot>,
     /// All other plots.
     plots: Vec<Plot>,
@@ -145,7 +145,7 @@ struct Claim {
     sureness: String,
 }
 
-/// A picture with its caption, and its identifier on the page.
+/// A chart with its caption, and its identifier on the page.
 pub(crate) struct Plot {
     pub id: String,
     pub title: String,
@@ -181,8 +181,8 @@ fn page(material: Material<'_>) -> Page {
     let mut verdicts = claims(analysis, protocol, &mut notes);
     let chains = protocol::on_page(analysis, protocol);
     if !chains.is_empty() {
-        // If the protocol was requested, its outcome comes first, so that a verdict it rejects is
-        // not shown.
+        // If the protocol was requested, its outcome comes first, so that no verdict is shown that
+        // it rejects.
         verdicts = chains.iter().map(headline).collect();
     }
     if let Some(report) = &repeats {
@@ -213,7 +213,7 @@ fn page(material: Material<'_>) -> Page {
     }
 }
 
-/// Returns the claim about a result of the earlier run: whether this run confirms it.
+/// Returns the claim on whether this run confirms a result of the earlier run.
 fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
     let tone = match result.status {
         replication::Status::Confirmed => "good",
@@ -271,8 +271,8 @@ pub(crate) fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table>
     Some(Table::plain("The four-step check at a glance".to_owned(), heads, rows))
 }
 
-/// Returns the verdicts, and adds the notes shown below them. If the protocol rejects a verdict,
-/// its notes are left out.
+/// Returns the verdicts, and adds the notes shown below them to `notes`. Notes on a verdict that
+/// the protocol rejects are left out.
 fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> Vec<Claim> {
     let refused = |of: usize| chains.iter().any(|c| c.of == of && c.outcome() == Status::Failed);
     let names = fitted(&analysis.names(), 80, "…");
@@ -314,7 +314,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     found
 }
 
-/// Returns the conclusion of a chain, in the tone of its outcome.
+/// Returns the conclusion of a chain, in a tone that depends on its outcome.
 fn headline(chain: &ChainOnPage) -> Claim {
     let tone = match chain.outcome {
         Status::Passed => "good",

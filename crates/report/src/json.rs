@@ -1,8 +1,8 @@
-//! Results as JSON for programs: one type per document, whose fields are the members in order and
-//! whose doc comments are the reference page and the JSON Schema.
+//! Results as JSON for programs. Each document has its own type: the fields are the members of the
+//! document in order, and the doc comments become the reference page and the JSON Schema.
 //!
-//! Numbers are in base units; values that are unknown, not finite or meaningless are `null`. A key
-//! must not be dropped because its value is unknown: readers should not have to distinguish absent
+//! Numbers are in base units. Values that are unknown, not finite or meaningless are `null`. A key
+//! must not be dropped because its value is unknown, so that readers need not distinguish absent
 //! from empty. Nothing is computed here.
 
 mod answers;
@@ -79,23 +79,23 @@ pub const VERSION: u64 = 1;
 /// Facts about a report that a result does not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
-    /// The verb that shows the result: `run`, `compare`.
+    /// The command that shows the result, such as `run` or `compare`.
     pub verb: String,
     /// The tool and version that made this report, as in `assay 0.1.0`.
     pub tool: String,
-    /// The command line.
+    /// The command line, as arguments.
     pub argv: Vec<String>,
-    /// The file with the samples, if they were kept.
+    /// Path of the file with the samples, if they were kept.
     pub file: Option<String>,
 }
 
-/// The start of every document.
+/// The members with which every document begins.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
     /// Version of this layout: 1.
     pub schema: u64,
-    /// The verb that wrote this document.
+    /// The command that wrote this document.
     pub verb: &'static str,
 }
 
@@ -105,20 +105,21 @@ impl Head {
     }
 }
 
-/// Returns a document as text, which ends with a line feed and contains no control characters other
+/// Returns a document as text that ends with a line feed and contains no control characters other
 /// than line feeds.
 ///
 /// # Errors
-/// Never for the documents of this crate, whose keys are all texts.
+///
+/// Never fails for the documents of this crate, whose keys are all strings.
 pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }
 
-/// Returns a document as a single line, which ends with a line feed; for documents that follow one
-/// another.
+/// Returns a document as a single line that ends with a line feed, for a sequence of documents.
 ///
 /// # Errors
-/// As for [`text`].
+///
+/// Returns the same errors as [`text`].
 pub fn line(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }

@@ -1,23 +1,24 @@
 //! Negative controls of a suite: rows whose code is the same on both sides ([`Subject::code`]).
 //!
-//! The change does not affect them, so their differences show the other influences between these
-//! two builds: placement of the code, noise, drift. With enough of them, a row whose code changed
-//! has a direction only if it moved farther than the controls (Schuemie, Ryan, DuMouchel, Suchard
-//! and Madigan, "Interpreting observational studies: why empirical calibration is needed to correct
+//! The change does not affect controls, so their differences show the other influences on these two
+//! builds: placement of the code, noise, and drift. With enough controls, a row whose code changed
+//! has a direction only if it moved farther than they did (Schuemie, Ryan, DuMouchel, Suchard and
+//! Madigan, "Interpreting observational studies: why empirical calibration is needed to correct
 //! p-values", Statistics in Medicine 33, 2014). The range of a row without a change is the
 //! prediction interval of one more control: Student's t with K − 1 degrees of freedom and the
-//! variance factor 1 + 1/K (Hahn and Meeker, "Statistical Intervals", 1991), where Schuemie et al.
-//! use a fitted normal distribution, for which ten controls are too few. Controls beyond a few
-//! robust deviations are clipped to that distance, so that a single control does not hide every
-//! difference. A row measured less precisely than a typical control has a wider range.
+//! variance factor 1 + 1/K (Hahn and Meeker, "Statistical Intervals", 1991). Schuemie et al. use a
+//! fitted normal distribution, for which ten controls are too few. Controls farther than a few
+//! robust deviations from the median are clipped to that distance, so that a single control does
+//! not hide every difference. A row measured less precisely than a typical control has a wider
+//! range.
 //!
-//! As in any use of negative controls, code that is far more sensitive to placement than all of
-//! them is not represented.
+//! As with any use of negative controls, code that is far more sensitive to placement than all of
+//! the controls is not represented.
 //!
-//! The interval of a judged row covers both its own interval and that interval minus the range, so
-//! the verdict is never more confident than with either. The judged rows are a separate family,
-//! whose adjustments do not assume independence, since they share the controls. A control has no
-//! direction, because nothing could have caused one; its interval is extended to include no
+//! The interval of a judged row covers both its own interval and its effect minus the range, so the
+//! verdict is never more confident than with either alone. The judged rows are a separate family,
+//! whose adjustments do not assume independence, since all rows share the controls. A control has
+//! no direction, because its code did not change; its interval is extended to include no
 //! difference.
 
 use crate::comparison::{Comparison, Question, Role};
@@ -33,11 +34,11 @@ pub(super) struct Controls {
     count: usize,
     mean: f64,
     spread: f64,
-    /// Squared standard error of a typical control.
+    /// Squared standard error of the effect of a typical control.
     squared_error: f64,
 }
 
-/// The role of a member of a family.
+/// The role of a family member among the controls of a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Alone,
@@ -46,8 +47,9 @@ pub(super) enum Part {
 }
 
 impl Controls {
-    /// Summarizes the effects of controls, each with its squared standard error. Returns `None` for
-    /// fewer than [`policy::FEWEST_CONTROLS`], or if all are equal.
+    /// Summarizes the effects of controls, each given with its squared standard error. Returns
+    /// `None` if there are fewer than [`policy::FEWEST_CONTROLS`], or if the clipped effects are
+    /// all equal.
     pub fn of(found: &[(f64, f64)]) -> Option<Self> {
         if found.len() < policy::FEWEST_CONTROLS {
             return None;
@@ -63,8 +65,8 @@ impl Controls {
         .filter(|own| own.spread > 0.0)
     }
 
-    /// The range of effects expected of one more unchanged row whose effect has this squared
-    /// standard error, at a two-sided level.
+    /// Returns the range of effects expected of one more unchanged row whose effect has the given
+    /// squared standard error, at a two-sided level.
     fn range(&self, level: f64, squared_error: f64) -> Interval {
         let k = self.count as f64;
         let more = (squared_error - self.squared_error).max(0.0);
@@ -78,8 +80,8 @@ impl Controls {
         let (Some(own), Some((effect, squared_error))) = (c.decision.interval, measured(&c)) else {
             return c;
         };
-        // However often it is measured, the placement is a single draw, so it is evaluated only
-        // once.
+        // Placement is a single draw, however often it is measured, so the range uses the level of
+        // a single evaluation.
         let level = (1.0 - question.plan.confidence) / question.share;
         let range = self.range(level, squared_error);
         let caused = Interval { lower: effect - range.upper, upper: effect - range.lower };
@@ -118,7 +120,7 @@ fn extend(c: &mut Comparison, interval: Interval, better: Better) {
     c.detectable = outlook::detectable(&c.decision, c.level);
 }
 
-/// The effect of a comparison of ratios, and its squared standard error, if both are known.
+/// Returns the effect of a comparison of ratios and its squared standard error, if both are known.
 pub(super) fn measured(c: &Comparison) -> Option<(f64, f64)> {
     let is_ratio = c.decision.scale == Scale::Ratio && c.decision.estimate.is_finite();
     let interval = c.decision.interval.filter(|own| is_ratio && own.is_bounded())?;
@@ -126,8 +128,8 @@ pub(super) fn measured(c: &Comparison) -> Option<(f64, f64)> {
     Some((c.decision.estimate, error * error))
 }
 
-/// Returns true if two subjects have the same code, and placement affects the metric: durations,
-/// not behavior.
+/// Returns true if two subjects have the same code and the metric depends on placement, unlike
+/// counts and sizes.
 pub(crate) fn has_same_code(samples: &Samples, metric: usize, of: usize, against: usize) -> bool {
     let metric = &samples.metrics[metric];
     let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();

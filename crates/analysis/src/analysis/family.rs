@@ -1,15 +1,17 @@
 //! A family of comparisons, which share the allowed error and are decided together.
 //!
-//! The comparisons of the primary metric are one family, those of all secondary metrics another, so
-//! that extra counters do not affect the verdicts on times. A test suite as a whole is a separate
-//! family: the number of runs its verdict needs must not depend on the number of tests. Both
-//! adjustments ([`Adjust`]) work on levels instead of p-values, so that the printed interval is the
-//! one that decided. Holm's procedure starts with each comparison at one m-th of the level; every
-//! direction found leaves the others a larger share. Benjamini and Hochberg's finds, in descending
-//! order, the largest R for which R directions are known at R/m of the level; this is the step-up
-//! procedure, since a direction is known at a level exactly if its p-value is below it. A
-//! comparison without a direction at the full level is not tried again, since a wider interval
-//! cannot have one.
+//! The comparisons on the primary metric are one family and those on all secondary metrics another,
+//! so that extra counters do not affect the verdicts on times. The comparison of a test suite as a
+//! whole is a separate family, because the number of runs that its verdict needs must not depend on
+//! the number of tests.
+//!
+//! Both adjustments ([`Adjust`]) work on levels instead of p-values, so that the printed interval
+//! is the one that decided. Holm's procedure starts with each comparison at one m-th of the level;
+//! every direction found leaves a larger share to the others. Benjamini and Hochberg's procedure
+//! looks, in descending order, for the largest R for which R directions are known at R/m of the
+//! level. This is the step-up procedure, since a direction is known at a level exactly if its
+//! p-value is below it. A comparison without a direction at the full level is not tried again,
+//! since a wider interval cannot have one.
 
 use super::controls::{self, Controls, Part};
 use crate::comparison::{Comparison, Question};
@@ -20,14 +22,15 @@ use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Families larger than this first rule out members that have no direction at the full level.
+/// In families larger than this, members that have no direction at the full level are ruled out
+/// first.
 const SMALL: usize = 8;
 
-/// The way in which the comparisons of a family share the allowed error.
+/// How the comparisons of a family share the allowed error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
-    /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each decided
-    /// member leaves the others a larger share.
+    /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each direction
+    /// found leaves a larger share to the other members.
     #[default]
     Holm,
     /// Benjamini and Hochberg (1995): limits the expected share of wrong directions among those
@@ -39,7 +42,7 @@ pub enum Adjust {
 }
 
 impl Adjust {
-    /// The word used in options and JSON.
+    /// Returns the word for this method in options and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holm => "holm",
@@ -49,8 +52,8 @@ impl Adjust {
     }
 }
 
-/// One comparison of a family. Its pair is made whenever it is needed, since in a suite of a
-/// hundred thousand rows all pairs together would be larger than the samples.
+/// One comparison of a family. Its pair is created each time it is needed, since all pairs of a
+/// suite of a hundred thousand rows would be larger than the samples.
 pub(super) struct Member<'a> {
     pub question: Question<'a>,
     evidence: &'a Evidence<'a>,
@@ -58,12 +61,12 @@ pub(super) struct Member<'a> {
     known: &'a [Rc<Recording<'static>>],
     /// True if the difference is certain, so that it uses none of the allowed error.
     is_certain: bool,
-    /// The role in a suite with controls.
+    /// The role among the controls of a suite.
     pub part: Part,
 }
 
 impl<'a> Member<'a> {
-    /// A member for a pair that the evidence made with these recordings.
+    /// Creates a member from a pair that the evidence created with these recordings.
     pub fn new(
         question: Question<'a>,
         pair: &Pair,
@@ -73,7 +76,7 @@ impl<'a> Member<'a> {
         Self { question, evidence, known, is_certain: pair.is_certain(), part: Part::Alone }
     }
 
-    /// The data of both subjects.
+    /// Returns the data of both subjects.
     pub fn pair(&self) -> Pair {
         let Question { against, of, metric, .. } = self.question;
         self.evidence.pair_or_empty(against, of, metric, self.known)
@@ -151,7 +154,7 @@ pub(super) fn decide(
     members.iter().map(|member| decided(member)).collect()
 }
 
-/// Divisor of the level of every member, at least 1.
+/// Returns the divisor of the level for every member, at least 1.
 fn shares(
     members: &[&Member<'_>],
     adjust: Adjust,
@@ -160,8 +163,8 @@ fn shares(
     shared_out(members.len(), adjust, |m, share| members[m].has_direction(share, distribution))
 }
 
-/// Divisors of the level for `members` members of any kind. `has_direction` returns true if a
-/// member has a direction at its level divided by a share.
+/// Returns the divisor of the level for each of `members` members. `has_direction` returns true if
+/// a member has a direction at its level divided by the given share.
 pub(crate) fn shared_out(
     members: usize,
     adjust: Adjust,
@@ -181,7 +184,7 @@ pub(crate) fn shared_out(
             let before = open.len();
             open.retain(|&m| has_direction(m, share));
             if open.len() == before || open.is_empty() {
-                // The last round's level is shared among the remaining members.
+                // All members use the level of the last round.
                 return vec![all / open.len().max(1) as f64; members];
             }
         }

@@ -1,13 +1,13 @@
-//! Summary of many comparisons of one metric of one side: the number of each verdict, and the
-//! geometric mean of the ratios. For a suite the comparisons are its rows, for a scan the values of
-//! its parameters.
+//! Summaries of many comparisons of one metric of one side: the number of comparisons with each
+//! verdict, and the geometric mean of the ratios. The comparisons are the rows of a suite, or the
+//! parameter values of a scan.
 //!
 //! With enough values on every side, and not too many in total, the intervals are those of
-//! [`assay_stats::suite`], by resampling. Otherwise (few values, a suite of thousands, summaries)
-//! they are computed from standard errors. The interval for exactly these rows ([`Mean::of_these`])
-//! uses the standard error of each row's mean logarithm. The interval for rows of this kind
-//! ([`Mean::of_such`]) is Student's over the rows' effects, and never narrower than the first. The
-//! mean is a summary; no verdict depends on it.
+//! [`assay_stats::suite`], by resampling. Otherwise (few values, a suite of thousands of rows,
+//! summaries) they are computed from standard errors. The interval for exactly these rows
+//! ([`Mean::of_these`]) uses the standard error of each row's mean logarithm. The interval for rows
+//! of this kind ([`Mean::of_such`]) is Student's over the rows' effects, and never narrower than
+//! the interval for exactly these rows. The mean only summarizes; no verdict depends on it.
 
 use super::family::Member;
 use crate::comparison::{Comparison, NoInterval, Role};
@@ -19,7 +19,7 @@ use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive, student_t};
 use std::collections::HashMap;
 
-/// Minimum number of comparisons for a summary.
+/// Minimum number of ratios for a geometric mean.
 const FEWEST: usize = 2;
 /// Minimum number of values on a side for resampling.
 const FEWEST_TO_RESAMPLE: usize = 6;
@@ -37,22 +37,22 @@ pub struct Group {
     pub of: usize,
     /// Index of the reference side.
     pub against: usize,
-    /// The comparisons, as indices into [`Analysis::comparisons`](super::Analysis::comparisons) for
-    /// the primary metric, otherwise into [`Analysis::secondary`](super::Analysis::secondary); in
-    /// the order of the reference.
+    /// Indices of the comparisons, in the order of the reference. They index
+    /// [`Analysis::comparisons`](super::Analysis::comparisons) for the primary metric, and
+    /// [`Analysis::secondary`](super::Analysis::secondary) for any other.
     pub comparisons: Vec<usize>,
-    /// The geometric mean of the ratios, if any.
+    /// The geometric mean of the ratios; `None` if it can't be computed.
     pub mean: Option<Mean>,
 }
 
 /// A geometric mean with its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mean {
-    /// The geometric mean of the ratios, side / reference.
+    /// The geometric mean of the ratios of the side to the reference.
     pub estimate: f64,
-    /// The interval for exactly these rows; `None` if the spread of some is unknown.
+    /// Confidence interval for exactly these rows; `None` if the spread of any row is unknown.
     pub of_these: Option<Interval>,
-    /// The interval for rows of this kind, of which these are a sample.
+    /// Confidence interval for rows of this kind, if these rows are considered a sample.
     pub of_such: Option<Interval>,
     /// Number of rows included.
     pub rows: usize,
@@ -60,7 +60,7 @@ pub struct Mean {
     pub left_out: usize,
 }
 
-/// Number of comparisons by verdict.
+/// The number of comparisons with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of comparisons that are better than the reference.
@@ -86,7 +86,7 @@ pub struct Table<'a> {
     pub against: usize,
     /// The comparisons, in the order of the reference.
     pub rows: Vec<&'a Comparison>,
-    /// The geometric mean of the ratios, if any.
+    /// The geometric mean of the ratios; `None` if it can't be computed.
     pub mean: Option<&'a Mean>,
 }
 
@@ -107,10 +107,10 @@ impl Table<'_> {
     }
 }
 
-/// Returns the groups of a family, in order of their first member. `side` returns the side of a
-/// subject; `wanted` returns true if a comparison belongs to a group, and `is_whole` if a subject
-/// is the whole suite, which is excluded from the mean of its parts. O(members), plus the
-/// resamples.
+/// Returns the groups of a family, in the order of their first members. `side` returns the side of
+/// a subject, `wanted` returns true if a comparison belongs to a group, and `is_whole` returns true
+/// if a subject is the whole suite, which is excluded from the mean of its parts. O(members), plus
+/// the resampling.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
@@ -138,8 +138,8 @@ pub(super) fn groups(
     groups
 }
 
-/// Geometric mean of the ratios of these members; `None` for fewer than two ratios, or if any
-/// member is not from one experiment.
+/// Returns the geometric mean of the ratios of these members; `None` for fewer than two ratios, or
+/// if the samples of any member are not from one experiment.
 fn mean(
     which: &[usize],
     members: &[Member<'_>],
@@ -166,8 +166,8 @@ fn mean(
 
 type Intervals = (Option<Interval>, Option<Interval>);
 
-/// Returns the intervals by resampling; `None` if a side has too few values, or if there are too
-/// many in total.
+/// Computes the intervals by resampling. Returns `None` if a side has too few values, or if there
+/// are too many values in total.
 fn resampled(members: &[&Member<'_>], plan: &Plan) -> Option<Intervals> {
     let mut count = 0;
     let mut pairs = Vec::new();
@@ -207,8 +207,8 @@ fn resampled(members: &[&Member<'_>], plan: &Plan) -> Option<Intervals> {
     Some((Some(found.of_these), found.of_such))
 }
 
-/// Squared standard error of an effect, and its degrees of freedom; `None` if the spread is
-/// unknown.
+/// Returns the squared standard error of an effect and its degrees of freedom; `None` if the spread
+/// is unknown.
 fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     let of_logs = |values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
@@ -250,7 +250,8 @@ fn from_errors(mean: f64, effects: &[f64], own: &[&Member<'_>], confidence: f64)
         around(all.sqrt() / k, df)
     });
     let of_such = around(descriptive::standard_deviation(effects) / k.sqrt(), k - 1.0);
-    // The interval for such rows must be at least as wide as that for these.
+    // The interval for rows of this kind must be at least as wide as the one for exactly these
+    // rows.
     let of_such = of_such.map(|such| match of_these {
         Some(these) => {
             Interval { lower: such.lower.min(these.lower), upper: such.upper.max(these.upper) }

@@ -1,5 +1,5 @@
-//! The user's options, which override the samples' plan: the deciding metric, the secondary
-//! metrics, the threshold; and the errors if they can't be applied.
+//! The user's options, which override the samples' plan, and the errors that occur if an option
+//! can't be applied.
 
 use super::family::Adjust;
 use assay_data::metric_names;
@@ -17,43 +17,43 @@ pub struct Options {
     pub primary: Option<String>,
     /// Names of the secondary metrics (default: the plan's, or all).
     pub secondary: Option<Vec<String>>,
-    /// Also run all classical tests.
+    /// True to also run all classical tests.
     pub all: bool,
-    /// The way in which the comparisons of a family share the error rate.
+    /// How the comparisons of a family share the error rate.
     pub adjust: Adjust,
     /// The subject (for a suite, the side) that all others are compared with (default: the one
     /// given by the samples, or the first).
     pub reference: Option<String>,
-    /// Compare nothing, and analyze each subject separately, for the findings about its deciding
-    /// metric. Neither other metrics nor parameters are described.
+    /// True to compare nothing and analyze each subject separately, for the findings about its
+    /// deciding metric. Other metrics and the parameters are then not described.
     pub alone: bool,
 }
 
 /// Reasons why samples can't be analyzed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
-    /// The samples have no observations.
+    /// The samples have neither observations nor summaries.
     #[error("there are no observations to analyze")]
     Nothing,
-    /// No row of a side is in the reference, or they share no metric.
+    /// No row has values of the primary metric on both the reference and another side.
     #[error("no {noun} has a value of `{metric}` on several sides")]
     NothingInCommon {
-        /// Name of a row.
+        /// The noun for a row.
         noun: String,
         /// Name of the primary metric.
         metric: String,
     },
-    /// The requested reference does not exist.
+    /// The requested reference is not among the samples.
     #[error("--reference {asked}: there is no such {what}; there are {known}")]
     NoSuchReference {
         /// The requested name.
         asked: String,
-        /// What the name should refer to.
+        /// `subject` or `side`, whichever was requested.
         what: &'static str,
         /// The existing names.
         known: String,
     },
-    /// The requested metric was not measured.
+    /// The requested metric was not measured; contains the message.
     #[error("{0}")]
     NoSuchMetric(String),
     /// The unit of an absolute threshold is not that of the primary metric.
@@ -107,8 +107,8 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
     format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
 }
 
-/// Returns the file's plan, overridden by the user's options. Samples without a plan have a single
-/// evaluation.
+/// Returns the samples' plan, overridden by the user's options. Samples without a plan are
+/// evaluated once.
 pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
         stop: StopRule::Fixed { blocks: 0 },
@@ -156,7 +156,7 @@ pub(crate) fn secondary_metrics(
     primary: usize,
 ) -> Result<Vec<usize>, AnalysisError> {
     if plan.secondary.is_empty() {
-        // Stolen time describes the machine, not a subject.
+        // Some metrics, such as stolen time, only explain others.
         let of_subjects =
             |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());

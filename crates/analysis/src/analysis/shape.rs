@@ -10,26 +10,26 @@ use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Design, Plan, Row, Samples, Side};
 use std::collections::{HashMap, HashSet};
 
-/// Default name of a row, in the singular.
+/// Default noun for a row, in the singular.
 pub const BENCHMARK: &str = "benchmark";
 
-/// The arrangement of the comparisons. It affects only how they are shown.
+/// The arrangement of the comparisons.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// One row, with one side per subject.
+    /// A single row, on which each subject is a side.
     Sides,
-    /// A scan: sides at values of parameters.
+    /// A scan: commands compared at several values of parameters.
     Scan(Layout),
     /// A suite: many rows, matched by name, on two or more sides. A single row with only summaries
     /// is also a suite, since there is nothing more to show.
     Rows,
 }
 
-/// Rows that only one of two sides has, or for which only one has a metric.
+/// Rows that only one of two sides has, or a metric that only one of two sides has for these rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Only {
-    /// Index of the metric that only this side has for the rows; `None` if the other side lacks the
-    /// rows themselves.
+    /// Index of the metric that only `side` has for the rows; `None` if the rows themselves are
+    /// missing on the other side.
     pub metric: Option<usize>,
     /// Index of the side that has the rows or the metric.
     pub side: usize,
@@ -39,17 +39,17 @@ pub struct Only {
     pub rows: Vec<usize>,
 }
 
-/// The subjects' keys, arranged into sides, rows and pairs.
+/// The subjects of the samples, arranged into sides, rows and pairs.
 pub(super) struct Keys {
     pub shape: Shape,
     /// The compared sides; the first is the reference.
     pub sides: Vec<Side>,
     /// The rows on which they are compared.
     pub rows: Vec<Row>,
-    /// Side and row of every subject.
+    /// Indices of the side and the row of every subject.
     pub places: Vec<(usize, usize)>,
-    /// Each compared subject and its reference: one side after the other, in the order of the
-    /// reference's rows.
+    /// Indices of each compared subject and its reference. A suite lists one side after the other,
+    /// each in the order of the reference's rows.
     pub pairs: Vec<(usize, usize)>,
     /// For every row, its subject on each side; empty unless the shape is [`Shape::Rows`].
     subjects: Vec<Vec<Option<usize>>>,
@@ -57,11 +57,11 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Determines which subjects are compared with which. `reference` names the subject (for a
-    /// suite, the side) that all others are compared with. If `alone`, no subject is compared.
-    /// O(subjects).
+    /// suite, the side) that all others are compared with. If `alone`, subjects are compared only
+    /// with a named reference. O(subjects).
     ///
     /// # Errors
-    /// If the named reference does not exist.
+    /// Returns an error if the named reference does not exist.
     pub fn of(
         samples: &Samples,
         reference: Option<&str>,
@@ -106,7 +106,7 @@ impl Keys {
             None => samples.reference_of(of),
         };
         let pairs = (0..subjects.len()).filter_map(|of| Some((of, against(of)?))).collect();
-        // Benchmarks of one file that are compared with each other form the sides.
+        // If benchmarks of one file are compared with each other, each is a side.
         let shares_one = subjects.iter().all(|subject| subject.row == subjects[0].row);
         let row = subjects.first().filter(|_| shares_one).map(|s| samples.row_of(s).clone());
         let rows = vec![row.unwrap_or_default()];
@@ -138,7 +138,8 @@ impl Keys {
         Ok(Self { shape, sides, rows, places, pairs, subjects: Vec::new() })
     }
 
-    /// Subjects on an unnamed row are skipped. If a row occurs twice on one side, the first counts.
+    /// Arranges a suite. Subjects on an unnamed row are not compared. If a row occurs twice on one
+    /// side, the first occurrence counts.
     fn of_suite(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
         let known = || samples.sides.iter().map(|side| side.name.as_str());
         if let Some(asked) = reference
@@ -193,7 +194,7 @@ impl Keys {
         match &self.shape {
             Shape::Sides => Vec::new(),
             Shape::Scan(layout) => {
-                // Comparisons between values of a parameter are not comparisons of commands.
+                // Comparisons between values of a parameter do not compare commands.
                 let wanted = |c: &Comparison| layout.together(c.of, c.against);
                 mean::groups(members, decided, plan, side, wanted, |_| false)
             }
@@ -205,9 +206,9 @@ impl Keys {
         }
     }
 
-    /// Lists the rows that are missing on one of two sides, then the metrics (the primary one and
-    /// `others`) that only one of two sides has for a row on both; otherwise such rows would
-    /// disappear silently. `has` returns true if a subject has a metric. O(subjects × metrics).
+    /// Lists the rows that are missing on one of two sides, then the metrics that only one of two
+    /// sides has for a row on both. Otherwise, such rows would disappear silently. `has` returns
+    /// true if a subject has a metric. O(subjects × metrics).
     pub fn only(&self, metrics: &[usize], has: impl Fn(usize, usize) -> bool) -> Vec<Only> {
         if self.subjects.is_empty() {
             return Vec::new();
@@ -260,7 +261,7 @@ pub fn is_suite(samples: &Samples) -> bool {
         && samples.shares_a_row(|row| !row.name.is_empty())
 }
 
-/// Returns true if the rows have names, as those of benchmarks do, unlike those of commands.
+/// Returns true if any row has a name, as rows of benchmarks do and rows of commands do not.
 fn has_benchmarks(samples: &Samples) -> bool {
     samples.rows.iter().any(|row| !row.name.is_empty())
 }
@@ -271,7 +272,7 @@ fn are_alone(samples: &Samples) -> bool {
     samples.subjects.iter().enumerate().all(alone)
 }
 
-/// The noun common to all rows, in the singular.
+/// Returns the noun that all rows share, in the singular, or [`BENCHMARK`] if they differ.
 pub(super) fn noun(rows: &[Row]) -> &str {
     let mut nouns = rows.iter().map(|row| row.noun.as_deref());
     let first = nouns.next().flatten().unwrap_or(BENCHMARK);

@@ -1,15 +1,15 @@
-//! Anytime-valid statements about a pair in blocks, which are valid for any number of looks.
+//! Anytime-valid statements about a pair in blocks, which hold for any number of looks.
 //!
 //! They are for measurements that were watched and stopped once the result was pleasing, which
-//! invalidates ordinary tests but not these ([`assay_stats::anytime`]). They use the per-block
-//! ratios, subject over reference, and assume independent blocks. The verdict does not depend on
-//! them: a run that stops by itself has its own interval.
+//! invalidates ordinary tests but not these ([`assay_stats::anytime`]). They use the ratio of the
+//! subject to the reference in each block, and assume independent blocks. The verdict does not
+//! depend on them, since a run that stops by itself has its own interval.
 
 use super::missing::{Computed, Missing};
 use assay_stats::{Interval, anytime, descriptive};
 
-/// Number of blocks at which the confidence sequence for the mean is tightest; must be chosen
-/// before looking.
+/// Number of blocks at which the confidence sequence for the mean is tightest. It must be chosen
+/// before looking at the data.
 const TUNED_FOR: f64 = 100.0;
 
 /// The statements after the last block.

@@ -1,30 +1,31 @@
-//! Tests of all subjects together for equal location and spread, and of every pair with adjustment.
+//! Tests for equal location and spread of all subjects together, and adjusted tests of every pair.
 
 use assay_stats::k_sample::{self, ChiSquaredTest, FTest};
 use assay_stats::{adjust, descriptive, two_sample::RankSum};
 
-/// Tests of all subjects that have values.
+/// Results of the tests of all subjects that have values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupTests {
-    /// R's `kruskal.test`.
+    /// The Kruskal-Wallis test: R's `kruskal.test`.
     pub kruskal_wallis: Option<ChiSquaredTest>,
-    /// R's `oneway.test(var.equal = TRUE)`.
+    /// Analysis of variance with equal variances: R's `oneway.test(var.equal = TRUE)`.
     pub anova_oneway: Option<FTest>,
-    /// R's `oneway.test`.
+    /// Welch's analysis of variance: R's `oneway.test`.
     pub anova_welch: Option<FTest>,
-    /// Levene's test, with distances from the group medians.
+    /// Levene's test of equal variances, with distances from the group medians.
     pub levene_median: Option<FTest>,
-    /// R's `fligner.test`.
+    /// The Fligner-Killeen test of equal variances: R's `fligner.test`.
     pub fligner_killeen: Option<ChiSquaredTest>,
-    /// R's `pairwise.wilcox.test(exact = FALSE)`.
+    /// Mann-Whitney tests of every pair: R's `pairwise.wilcox.test(exact = FALSE)`.
     pub pairwise: Pairwise,
 }
 
-/// Two-sided Mann-Whitney p-values of every pair, from the normal distribution with continuity
-/// correction. NaN if all values of a pair are equal; the adjustments ignore such a pair.
+/// Two-sided Mann-Whitney p-values for every pair, from the normal distribution with continuity
+/// correction. A p-value is NaN if all values of a pair are equal; the adjustments ignore that
+/// pair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairwise {
-    /// The pairs, by name; the earlier subject first.
+    /// Names of the two subjects of each pair, the earlier subject first.
     pub pairs: Vec<(String, String)>,
     /// Unadjusted p-values.
     pub raw: Vec<f64>,

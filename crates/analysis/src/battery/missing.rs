@@ -5,9 +5,9 @@
 pub enum Missing {
     /// All observations of both samples are equal.
     AllEqual,
-    /// Neither sample varies, though they differ.
+    /// The values, or the paired differences, do not vary, although the samples differ.
     Constant,
-    /// Fewer values than the test needs.
+    /// There are fewer values than the test needs.
     TooFew,
     /// The samples have different lengths, so they can't be paired.
     NoPairs,

@@ -10,15 +10,15 @@ use assay_stats::two_sample::{
 };
 use assay_stats::{Interval, PValues, descriptive};
 
-/// Shares of the reference's mean used as equivalence margins.
+/// Equivalence margins, as shares of the reference's mean.
 const MARGINS: [f64; 2] = [0.01, 0.05];
 
-/// The way in which values are paired.
+/// How values are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// By the block in which both were measured.
     Blocks,
-    /// By position; both recordings have the same length.
+    /// By their position in recordings of the same length.
     Order,
 }
 
@@ -33,110 +33,112 @@ pub struct PairTests {
     pub t_paired: Computed<Means>,
     /// The Mann-Whitney test.
     pub mann_whitney: Computed<MannWhitney>,
-    /// The Hodges-Lehmann shift with its intervals.
+    /// The Hodges-Lehmann estimate of the shift with its intervals.
     pub hodges_lehmann: Computed<ShiftEstimate>,
-    /// The Hodges-Lehmann shift of logarithms, transformed to ratios.
+    /// The Hodges-Lehmann estimate of the shift of logarithms, transformed to a ratio.
     pub ratio_hodges_lehmann_log: Computed<ShiftEstimate>,
-    /// Wilcoxon's signed-rank test of the differences.
+    /// Wilcoxon's signed-rank test of the paired differences.
     pub wilcoxon_signed_rank: Computed<SignedRanks>,
     /// Brunner and Munzel's test.
     pub brunner_munzel: Computed<Placements>,
     /// The two-sample Kolmogorov-Smirnov test.
     pub ks_two_sample: Computed<KolmogorovSmirnov>,
-    /// Effect sizes.
+    /// Effect sizes of the difference.
     pub effect_size: Computed<EffectSize>,
     /// Fisher's F test of equal variances.
     pub f_test_variance: Computed<Variances>,
-    /// Equivalence tests of the means, with margins of 1 % and 5 % of the reference's mean and the
-    /// threshold.
+    /// Equivalence tests of the means, with margins of 1 % and 5 % of the reference's mean, and
+    /// with the threshold as margin.
     pub tost: Computed<[Equivalence; 3]>,
-    /// The ratio of the means.
+    /// The ratio of the means, with its intervals.
     pub ratio_of_means: Computed<Ratio>,
-    /// Anytime-valid inference from blocks.
+    /// Anytime-valid statements; only for samples in blocks.
     pub anytime: Computed<Anytime>,
-    /// The way in which values are paired; `None` if they are not paired.
+    /// How values are paired; `None` if they are not.
     pub pairing: Option<Pairing>,
     /// True if all observations of both samples are equal.
     pub all_equal: bool,
-    /// The kind of data in both samples, which determines the intervals with nominal coverage.
+    /// Number and kind of the values of both samples, which determine whether the coverage of
+    /// intervals is nominal.
     pub situation: Situation,
-    /// The kind of data of the differences; `None` if the values are not paired.
+    /// Number and kind of the paired differences; `None` if the values are not paired.
     pub situation_of_pairs: Option<Situation>,
 }
 
 /// A t test and the quantities derived from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Means {
-    /// Means of subject and reference.
+    /// Means of the subject and the reference.
     pub means: (f64, f64),
     /// Difference, standard error, degrees of freedom, and t.
     pub test: TTest,
-    /// p-values against no difference.
+    /// p-values for the hypothesis of no difference.
     pub p: PValues,
-    /// Intervals for the difference.
+    /// Confidence intervals for the difference.
     pub intervals: Intervals,
-    /// Pooled standard deviation, if one variance is assumed.
+    /// Pooled standard deviation, if equal variances are assumed.
     pub pooled_sd: Option<f64>,
     /// Half width of the 99 % interval.
     pub half_width99: f64,
-    /// The difference in % of the reference's mean.
+    /// The difference in percent of the reference's mean.
     pub difference_percent: f64,
-    /// Half width of the 99 % interval in % of the reference's mean.
+    /// Half width of the 99 % interval in percent of the reference's mean.
     pub half_width99_percent: f64,
 }
 
 /// All forms of the Mann-Whitney test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Number of pairs in which the subject is larger, ties counted half, and the number of the
-    /// other pairs.
+    /// Number of pairs of values in which the subject's is larger, with ties counted as half, and
+    /// the number of the remaining pairs.
     pub u: (f64, f64),
     /// True if any values are tied.
     pub ties: bool,
-    /// Exact p-values; `None` with ties, or with 50 or more values on either side.
+    /// Exact p-values; `None` if there are ties, or 50 or more values on either side.
     pub exact: Option<PValues>,
     /// Asymptotic p-values with continuity correction.
     pub asymptotic: PValues,
     /// Asymptotic p-values without continuity correction.
     pub asymptotic_nocorrect: PValues,
-    /// z with and without continuity correction.
+    /// z with continuity correction, and without it.
     pub z: (f64, f64),
-    /// log₁₀ of the corrected two-sided p-value.
+    /// log₁₀ of the two-sided p-value with continuity correction.
     pub log10_p_two: f64,
 }
 
 /// A Hodges-Lehmann estimate with its intervals, for a shift or a ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShiftEstimate {
-    /// The median of all differences.
+    /// The median of all pairwise differences, exponentiated for a ratio.
     pub estimate: f64,
-    /// Exact intervals: confidence, interval, and actual confidence; `None` with ties, or with 50
-    /// or more values on either side.
+    /// Exact intervals as (confidence, interval, actual confidence); `None` if there are ties, or
+    /// 50 or more values on either side.
     pub exact: Option<Vec<(f64, Interval, f64)>>,
-    /// Exact one-sided 95 % intervals: one without an upper bound, one without a lower.
+    /// Exact one-sided 95 % intervals: one without a lower bound, then one without an upper bound.
     pub exact_one_sided: Option<(Interval, Interval)>,
-    /// Asymptotic intervals; `None` if nothing varies.
+    /// Asymptotic intervals; `None` if neither sample varies.
     pub asymptotic: Option<Intervals>,
-    /// One-sided asymptotic 95 % intervals.
+    /// Asymptotic one-sided 95 % intervals, in the order of `exact_one_sided`.
     pub asymptotic_one_sided: Option<(Interval, Interval)>,
-    /// Ranks, among all differences in ascending order, of the two ends of the 95 % interval.
+    /// Ranks of the two ends of the asymptotic 95 % interval among all pairwise differences in
+    /// ascending order.
     pub k95: Option<(u64, u64)>,
 }
 
 /// Brunner and Munzel's test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placements {
-    /// P(subject < reference) + ½ P(equal).
+    /// P(subject < reference) + ½ P(subject = reference).
     pub p_less: f64,
-    /// The statistic; infinite if there is no overlap.
+    /// The test statistic; infinite if the samples do not overlap.
     pub statistic: f64,
-    /// Degrees of freedom; NaN if there is no overlap.
+    /// Degrees of freedom; NaN if the samples do not overlap.
     pub df: f64,
     /// Standard error of `p_less`.
     pub standard_error: f64,
-    /// p-values.
+    /// p-values for the hypothesis that `p_less` is ½.
     pub p: PValues,
-    /// Intervals for `p_less`.
+    /// Confidence intervals for `p_less`.
     pub intervals: Intervals,
 }
 
@@ -145,13 +147,13 @@ pub struct Placements {
 pub struct Variances {
     /// Variance of the subject over that of the reference.
     pub f: f64,
-    /// Degrees of freedom.
+    /// Degrees of freedom of the two variances.
     pub df: (f64, f64),
     /// Two-sided p-value.
     pub p_two: f64,
 }
 
-/// The ratio of two means.
+/// The ratio of two means with its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
     /// Mean of the subject over that of the reference.
@@ -180,7 +182,7 @@ impl PairTests {
             (true, true) => Some(Pairing::Blocks),
             (true, false) => Some(Pairing::Order),
         };
-        // The reason why tests that need variation have no result.
+        // The reason why a test that needs variation has no result.
         let lack = if all_equal {
             Missing::AllEqual
         } else if x.len() < 2 || y.len() < 2 {
@@ -292,8 +294,9 @@ impl MannWhitney {
 }
 
 impl ShiftEstimate {
-    /// Computes the estimate from sorted samples. `ranks` determines whether the exact distribution
-    /// applies: logarithms may be tied even if the values are not.
+    /// Computes the estimate from sorted samples. `ranks`, of the original values, determines
+    /// whether the exact distribution applies, since logarithms may be tied even if the values are
+    /// not.
     fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Computed<Self> {
         let estimate = two_sample::hodges_lehmann(x, y);
         if estimate.is_nan() {
@@ -350,8 +353,8 @@ fn exp(interval: Interval) -> Interval {
     Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
 }
 
-/// The two one-sided 95 % intervals implied by a 90 % interval: those of R for the alternatives
-/// "less" and "greater".
+/// Returns the two one-sided 95 % intervals implied by a 90 % interval: those of R for the
+/// alternatives "less" and "greater".
 fn one_sided(of_90: Interval) -> (Interval, Interval) {
     (
         Interval { lower: f64::NEG_INFINITY, upper: of_90.upper },

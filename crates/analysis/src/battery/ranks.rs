@@ -1,5 +1,5 @@
-//! Wilcoxon's signed-rank test of one sample, of paired differences or of single values, against a
-//! center of 0.
+//! Wilcoxon's signed-rank test against a center of 0, for paired differences or for the values of
+//! one sample.
 
 use super::{Intervals, intervals};
 use assay_stats::signed_rank::{SignedRankTest, pseudo_median};
@@ -12,7 +12,7 @@ pub struct SignedRanks {
     pub n_used: usize,
     /// Sum of the ranks of the positive values.
     pub v: f64,
-    /// True if any distances from 0 are tied.
+    /// True if any absolute values are tied.
     pub ties: bool,
     /// True if any value was 0.
     pub zeros: bool,
@@ -22,9 +22,9 @@ pub struct SignedRanks {
     pub asymptotic: PValues,
     /// Asymptotic p-values without continuity correction.
     pub asymptotic_nocorrect: PValues,
-    /// Pseudo-median of the nonzero values.
+    /// Pseudo-median of the values that are not 0.
     pub estimate: f64,
-    /// Large-sample intervals for `estimate`.
+    /// Asymptotic intervals for `estimate`.
     pub asymptotic_ci: Intervals,
     /// Pseudo-median of all values, including zeros.
     pub pseudomedian: f64,
@@ -36,9 +36,9 @@ pub struct SignedRanks {
 /// Results from the exact distribution of signed ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactRanks {
-    /// p-values.
+    /// Exact p-values.
     pub p: PValues,
-    /// Intervals for the pseudo-median: confidence, interval, and actual confidence.
+    /// Intervals for the pseudo-median, as (confidence, interval, actual confidence).
     pub intervals: Vec<(f64, Interval, f64)>,
 }
 

@@ -1,15 +1,15 @@
 //! The smallest true difference whose direction 90 % of experiments of a given length would find.
 //!
-//! A true factor shifts every per-block log-ratio, and so the whole interval, by its logarithm: it
-//! is found if it exceeds the distance from zero to the end of the interval on the other side. So
-//! no search is needed: over many labellings of pieces of the series, the 90 % quantile of this
-//! reach of the interval for *no* difference is the difference that is found 90 times in 100. The
-//! interval is that of [`crate::paired`], widened if the difference drifts, at the level of a look
-//! (0.002 for 95 %), which a run that stops by itself must pass. With a fixed number of blocks, the
-//! detectable difference is about a quarter smaller.
+//! A true factor shifts every per-block log-ratio, and with them the whole interval, by its
+//! logarithm. It is found if this shift exceeds the distance from zero to the opposite end of the
+//! interval for *no* difference, here called the reach of the interval. So no search is needed: the
+//! 90 % quantile of the reach, over many labelings of pieces of the series, is the difference that
+//! is found 90 times in 100. The interval is that of [`crate::paired`], widened if the difference
+//! drifts, at the level of a look (0.002 for 95 %), which a run that stops by itself must pass.
+//! With a fixed number of blocks, the detectable difference is about a quarter smaller.
 //!
-//! The result applies to programs whose noise, in proportion to their time, is like that of the
-//! measured one.
+//! The result applies to programs whose noise, relative to their time, is like that of the measured
+//! program.
 
 use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired::{self, Level};
@@ -18,7 +18,7 @@ use crate::verdict::Scale;
 use assay_data::plan::look_level;
 use assay_stats::{descriptive, signed_rank::SignedRankDistribution};
 
-/// Number of labellings of the series per length.
+/// Number of labelings of the series for each length.
 const LABELLINGS: usize = 60;
 
 /// Returns the results for wall times, then CPU times, each for every budget.
@@ -45,7 +45,8 @@ struct Eye<'a> {
     clock_step: f64,
     random: &'a mut Random,
     distribution: &'a mut SignedRankDistribution,
-    /// √n times the reach of the interval, for lengths beyond the series.
+    /// Reach of the interval times √n, for lengths beyond the series; the outer `None` until
+    /// computed.
     beyond: Option<Option<f64>>,
 }
 
@@ -86,7 +87,7 @@ impl<'a> Eye<'a> {
         } else {
             self.reach(blocks as usize)
         };
-        // No number of looks detects a difference below a step of the clock.
+        // However many looks there are, a difference below one step of the clock is not detected.
         (reach.map(|reach| reach.max(self.clock_step).exp_m1()), extrapolated)
     }
 
@@ -95,8 +96,8 @@ impl<'a> Eye<'a> {
         Some((scaled(self, recorded)? + scaled(self, recorded / 2)?) / 2.0)
     }
 
-    /// The reach of the interval for no difference on the log scale, which 90 % of labellings do
-    /// not exceed.
+    /// Returns the reach of the interval for no difference, on the log scale: the value that 90 %
+    /// of labelings do not exceed.
     fn reach(&mut self, blocks: usize) -> Option<f64> {
         let mut reaches = Vec::with_capacity(2 * LABELLINGS);
         for _ in 0..LABELLINGS {

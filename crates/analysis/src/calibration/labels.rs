@@ -1,11 +1,11 @@
-//! False alarms: labels assigned to the runs of one program as each way of measuring would have
-//! done.
+//! False alarms: labels are assigned to the runs of one program as each measurement method would
+//! have assigned them.
 //!
-//! The common ways take 50 runs of A and 50 of B and test at 5 %. Their labels are fixed by the
-//! order, so a piece of the series gives one comparison; pieces begin half a piece apart, and only
-//! those that share no run count as independent. Assay redraws the order within every pair, with
-//! the same [`Experiment`] that measures; given the runs, its comparisons are independent even if
-//! they overlap.
+//! The common methods take 50 runs of A and 50 of B and test at 5 %. The order fixes their labels,
+//! so a piece of the series gives one comparison. Pieces begin half a piece apart, and only those
+//! that share no run count as independent. Assay redraws the order within every pair, with the same
+//! [`Experiment`] that measures; given the runs, its comparisons are independent even if they
+//! overlap.
 
 use super::{Method, MethodName, Random, Series};
 use crate::design::{Experiment, Step};
@@ -15,7 +15,7 @@ use assay_stats::{descriptive, student_t, two_sample};
 
 /// Number of runs per side.
 const SIDE: usize = 50;
-/// Number of runs of a piece.
+/// Number of runs in a piece of the series.
 const PIECE: usize = 2 * SIDE;
 /// Maximum number of pieces.
 const MOST_PIECES: usize = 2000;
@@ -23,14 +23,14 @@ const MOST_PIECES: usize = 2000;
 const FIXED: u32 = 1000;
 /// Maximum and minimum number of comparisons that stop by themselves.
 const BY_ITSELF: (u32, u32) = (400, 30);
-/// Total number of blocks after which no further comparison is started, since one that does not
-/// stop early takes a thousand.
+/// Total number of blocks after which no further comparison is started, because one that does not
+/// stop early takes a thousand blocks.
 const BLOCKS: usize = 30_000;
 
-/// All ways of measuring, in the order in which they are reported.
+/// Applies all measurement methods, in the order in which they are reported.
 pub(super) fn methods(series: &Series<'_>, random: &mut Random) -> Vec<Method> {
     let wall = series.wall;
-    // The test is exact for values without ties; a tie counts half for each side.
+    // The critical number is exact for values without ties. A tie counts half for each side.
     let critical = two_sample::mann_whitney_critical(SIDE, SIDE, policy::USUAL_LEVEL).unwrap_or(0);
     let by_ranks = |a: &[f64], b: &[f64]| by_ranks(a, b, critical);
     let halves = |piece: &[f64]| (piece[..SIDE].to_vec(), piece[SIDE..].to_vec());
@@ -84,7 +84,7 @@ fn method(
     }
 }
 
-/// Returns true if Mann and Whitney's test finds a difference: compares the number of pairs in
+/// Returns true if the Mann-Whitney test finds a difference, by comparing the number of pairs in
 /// which one side is smaller with the critical number.
 fn by_ranks(a: &[f64], b: &[f64], critical: u64) -> bool {
     let sorted = descriptive::sorted(b);
@@ -147,7 +147,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Runs one comparison by assay, starting at a random place and using at most `longest` runs.
+    /// Runs one comparison by assay, starting at a random run and using at most `longest` runs.
     fn take(
         &mut self,
         series: &Series<'_>,

@@ -1,16 +1,16 @@
-//! Sides that were recorded in separate runs: the caveat with advice that fits the recordings, and
-//! findings about commands that are not compared.
+//! Findings about sides that were recorded in separate runs, with advice that fits the recordings,
+//! and about commands that are not compared.
 
 use crate::analysis::Analysis;
 use crate::describe::SubjectSummary;
 use assay_data::advice::RecordedSides;
 use assay_data::{Action, Finding, Samples, code};
 
-/// Noun of the rows of test suites.
+/// The noun for the rows of test suites.
 const TEST: &str = "test";
 
-/// The caveat about sides that were not measured in blocks, unless the importer knows the order of
-/// the recordings.
+/// Returns the caveat that the sides were not measured in blocks, with advice, unless the importer
+/// knows the order of the recordings.
 pub(crate) fn of_separate_runs(samples: &Samples, analysis: &Analysis) -> Option<Finding> {
     let is_order = |f: &Finding| f.is(code::RECORDINGS_ALTERNATE) || f.is(code::NOT_INTERLEAVED);
     if samples.findings.iter().any(is_order) {
@@ -26,8 +26,9 @@ pub(crate) fn of_separate_runs(samples: &Samples, analysis: &Analysis) -> Option
     Some(not_interleaved(within, difference).advise(action))
 }
 
-/// The finding about sides that were not measured in blocks, without advice. If `within` one
-/// recording, they were measured one after the other. `difference` is what contains the drift.
+/// Returns the finding that the sides were not measured in blocks, without advice. `within` is true
+/// if they were measured one after the other in one recording. `difference` names what drift is
+/// part of.
 pub(crate) fn not_interleaved(within: bool, difference: &str) -> Finding {
     let how = match within {
         true => "measured one after the other, so drift is part of",
@@ -36,7 +37,8 @@ pub(crate) fn not_interleaved(within: bool, difference: &str) -> Finding {
     Finding::new(code::NOT_INTERLEAVED, format!("{how} {difference}"))
 }
 
-/// Returns the kind of the recorded sides; `None` for commands that differ, and for numbers.
+/// Returns the kind of the recorded sides; `None` for sides with different commands, and for single
+/// series of numbers.
 fn recorded(analysis: &Analysis) -> Option<RecordedSides> {
     if !analysis.answers.is_empty() {
         return Some(RecordedSides::Servers);
@@ -65,8 +67,7 @@ fn is_of_one_recording(analysis: &Analysis) -> bool {
         && analysis.rows.iter().all(|row| !row.name.is_empty())
 }
 
-/// Returns true for a command that only one side of a suite has, so that it is compared with
-/// nothing.
+/// Returns true for a command that only one side of a suite has, so that it is not compared.
 pub(crate) fn is_unmatched(analysis: &Analysis, subject: &SubjectSummary) -> bool {
     let lacks = |row: usize| {
         analysis.only.iter().any(|only| only.metric.is_none() && only.rows.contains(&row))

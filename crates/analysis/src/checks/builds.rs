@@ -12,14 +12,14 @@ use assay_data::list;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::Interval;
 
-/// Maximum half width in standard errors of an interval limited by layout: Student's quantile for
-/// three builds per side.
+/// Maximum half width, in standard errors, of an interval whose width is due to layout: Student's
+/// quantile for three builds per side.
 const WIDE: f64 = 4.5;
-/// Maximum number of comparisons named, those with the largest layout effect.
+/// Maximum number of comparisons named, which are those with the largest layout effect.
 const NAMED: usize = 3;
 
-/// The variation between builds of one source, from named comparisons over builds; `None` if
-/// unknown.
+/// Reports the variation between builds of one source, from named comparisons over builds; `None`
+/// if unknown.
 pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
     let known = built.iter().filter_map(|&(c, name)| {
         // 95 % of builds are within this distance of their mean.
@@ -53,7 +53,7 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
     Some(if undecided { finding.advise(more) } else { finding })
 }
 
-/// A finding about differences between single builds with identical code.
+/// Reports differences between single builds whose code is identical.
 pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option<Finding> {
     let is_same = |c: &&Comparison| {
         c.decision.verdict.is_directional() && has_same_code(samples, c.metric, c.of, c.against)
@@ -81,8 +81,8 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
     )
 }
 
-/// A finding about the rows of a table whose code is the same on both sides: how far they moved,
-/// and the consequence for the other rows.
+/// Reports how far the rows of a table moved whose code is the same on both sides, and what follows
+/// for the other rows.
 pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -> Option<Finding> {
     let is_same = |c: &&&Comparison| has_same_code(samples, c.metric, c.of, c.against);
     let moved = table.rows.iter().filter(is_same).filter_map(|c| c.ratio.map(|r| r.estimate - 1.0));

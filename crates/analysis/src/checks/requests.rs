@@ -1,4 +1,4 @@
-//! Failed requests of a load test: their number, subject, and start.
+//! Reports failed requests of a load test: how many, of which subject, and since when all failed.
 
 use crate::analysis::Analysis;
 use crate::failing;
@@ -8,10 +8,10 @@ use crate::slices::Answers;
 use assay_data::code;
 use assay_data::{Finding, Severity};
 
-/// A finding for every subject of a load test with failed requests. O(subjects).
+/// Returns a finding for every subject of a load test that has failed requests. O(subjects).
 pub(crate) fn requests_failed(analysis: &Analysis) -> Vec<Finding> {
     if analysis.search.is_some() {
-        // In a search, failing requests are expected: it looks for the rate at which they begin.
+        // Failing requests are expected in a search for the rate at which they begin.
         return Vec::new();
     }
     let of = |own: &Answers| {

@@ -1,5 +1,5 @@
-//! Findings about a suite, each reported once, with the number of affected benchmarks and some of
-//! their names, never once per row.
+//! Findings about a suite. Each is reported once, never once per row, with the number of affected
+//! benchmarks and some of their names.
 
 use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
 use crate::checks::{self, work};
@@ -22,9 +22,9 @@ use assay_data::{
 const NAMED: usize = 3;
 /// Maximum number of metrics named as missing on one side.
 const NAMED_METRICS: usize = 12;
-/// Maximum number of differing facts reported with their values.
+/// Maximum number of differing facts that a finding names.
 const FACTS: usize = 4;
-/// Maximum length of a reported fact.
+/// Maximum length of a fact's value that is shown, in characters.
 const LONGEST_FACT: usize = 40;
 /// Facts that differ between any two recordings and are irrelevant for the comparison: times,
 /// names, and measured values.
@@ -47,7 +47,7 @@ const ALWAYS_DIFFER: [&str; 16] = [
     "git_commit",
 ];
 
-/// All findings about a suite. O(subjects + rows).
+/// Returns all findings about a suite. O(subjects + rows).
 pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
     for table in &suite.primary_tables().collect::<Vec<_>>() {
@@ -72,13 +72,14 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// `a, b, c and 9 more`.
+/// Lists names, as in `a, b, c and 9 more`.
 fn names(suite: &Analysis, benchmarks: impl Iterator<Item = usize>) -> String {
     let all: Vec<&str> = benchmarks.map(|b| suite.rows[b].name.as_str()).collect();
     list::first(&all, NAMED)
 }
 
-/// `3 of 11 benchmarks`, `both benchmarks`, with the side if there are several.
+/// Returns, for example, `3 of 11 benchmarks` or `both benchmarks`, followed by the side if there
+/// are more than two.
 fn how_many(suite: &Analysis, table: &Table<'_>, rows: usize) -> String {
     let of = table.rows.len();
     let row = suite.noun.as_str();
@@ -95,7 +96,7 @@ fn how_many(suite: &Analysis, table: &Table<'_>, rows: usize) -> String {
     }
 }
 
-/// `3 and 3`, `2 to 5 and 3`: the numbers of values on the sides.
+/// Returns the numbers of values on the two sides, as in `3 and 3` or `2 to 5 and 3`.
 fn sizes(rows: &[&Comparison]) -> String {
     let range = |of: fn(&Comparison) -> usize| {
         let (low, high) = rows
@@ -107,7 +108,7 @@ fn sizes(rows: &[&Comparison]) -> String {
     format!("{} and {}", range(|r| r.counts.0), range(|r| r.counts.1))
 }
 
-/// Findings about rows without an interval, by reason.
+/// Reports rows without an interval, grouped by reason.
 fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let rows = |is: &dyn Fn(&Comparison, NoInterval) -> bool| -> Vec<&Comparison> {
         let lacks = |row: &&Comparison| row.no_interval().is_some_and(|why| is(row, why));
@@ -208,7 +209,7 @@ fn unit_of(rows: &[&Comparison]) -> String {
     }
 }
 
-/// Findings about comparisons not based on values.
+/// Reports comparisons that are not based on values.
 fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let decided = |row: &&Comparison| row.decision.interval.is_some();
     let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Comparison> {
@@ -238,7 +239,7 @@ fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     found
 }
 
-/// Findings about values in steps, and values without logarithms.
+/// Reports values in coarse steps, and values without logarithms.
 fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_coarse = |row: &&Comparison| {
@@ -274,7 +275,7 @@ fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     found
 }
 
-/// A finding about rows with failed runs or runs that hit a limit.
+/// Reports rows with failed runs, or with runs that hit a time limit.
 fn outcomes(suite: &Analysis) -> Vec<Finding> {
     let with = |is: &dyn Fn(&SubjectSummary) -> bool| -> Vec<&str> {
         let is_compared = |subject: &&SubjectSummary| !checks::is_unmatched(suite, subject);
@@ -297,8 +298,8 @@ fn outcomes(suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// Findings about rows that one side lacks, and metrics that it lacks for all or for some named
-/// rows.
+/// Reports rows that one side lacks, and metrics that one side lacks for all rows or for those
+/// named.
 fn one_side(suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
     for only in suite.only.iter().filter(|only| only.metric.is_none()) {
@@ -343,15 +344,15 @@ fn only_in(suite: &Analysis, only: &Only, what: &str, told: &str) -> Finding {
     checks::one_side_only(what, on, lacks, told)
 }
 
-/// A finding about differing versions and settings of recordings. Differences of machines have a
-/// separate finding.
+/// Reports differing versions and settings of recordings. Differences between machines have a
+/// finding of their own.
 pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut told: Vec<String> = Vec::new();
     let mut count = 0;
     let mut last = "";
     for key in environment.facts.keys() {
         let Some((fact, side)) = key.rsplit_once('@') else { continue };
-        // A tool's own facts may be grouped under its name.
+        // The facts of a tool may be grouped under its name.
         let own = fact.rsplit('.').next().unwrap_or(fact);
         let is_known = ALWAYS_DIFFER.contains(&own) || checks::MACHINE_FACTS.contains(&own);
         let value = |key: &str| {
@@ -359,7 +360,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
             let flag = || environment.flag(key).map(|flag| flag.to_string());
             environment.text(key).map(str::to_owned).or_else(number).or_else(flag)
         };
-        // Lists and tables are results, not settings.
+        // Values that are lists or tables are results, not settings.
         let Some(here) = value(key).filter(|_| fact != last && !is_known) else { continue };
         last = fact;
         count += 1;
@@ -378,7 +379,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// A finding if measuring ended before every benchmark had an answer.
+/// Reports that measuring ended before every benchmark had an answer.
 fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
         StopReason::Interrupted => {
@@ -410,8 +411,8 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     }
 }
 
-/// Estimates the seconds until all open rows have an answer, given the `seconds` spent so far;
-/// `None` if one of them can't get one within the maximum number of blocks.
+/// Estimates the total time until all open rows have an answer, in seconds, given the `seconds`
+/// spent so far. Returns `None` if a row can't get an answer within the maximum number of blocks.
 fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     let blocks = |row: &Comparison| row.blocks.unwrap_or(0) as f64;
     let taken: f64 = suite.comparisons.iter().map(blocks).sum();
@@ -425,13 +426,15 @@ fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     };
     let open = suite.comparisons.iter().filter(|row| row.is_open());
     let more = open.map(more).sum::<Option<f64>>()?;
-    // Closed rows take no more time. The margin of a tenth allows for the error of the estimate.
+    // Rows with an answer take no more time. The margin of 10 % allows for the error of the
+    // estimate.
     (taken > 0.0).then(|| (1.1 * seconds * (1.0 + more / taken)).ceil())
 }
 
-/// A finding about benchmarks that take no time because their work was optimized away.
+/// Reports benchmarks that take no time because their work was optimized away.
 fn optimised_away(suite: &Analysis) -> Option<Finding> {
-    // A function that is missing from one program takes no time there; that is not a problem.
+    // Rows may also be functions. One that is missing from a program takes no time there, which is
+    // not a problem.
     if suite.noun != BENCHMARK {
         return None;
     }

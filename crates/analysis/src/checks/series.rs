@@ -1,4 +1,4 @@
-//! Checks of a single series: values that are all equal, that drift, or that are correlated.
+//! Checks of a single series: whether its values are all equal, drift, or are correlated.
 
 use super::shared;
 use crate::dependence::is_beyond_chance;
@@ -6,8 +6,8 @@ use crate::describe::{Description, SubjectSummary};
 use crate::policy;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
-/// Findings about one subject's series of the primary metric. If `in_blocks`, drift cancels in the
-/// comparison.
+/// Returns findings about one subject's series of the primary metric. If `in_blocks`, drift cancels
+/// in the comparison.
 pub fn series(
     summary: &SubjectSummary,
     metric_index: usize,
@@ -40,7 +40,7 @@ pub fn series(
         findings.push(shared::drift(name, &moved, drift, severity, why));
     }
     let share = description.effective() / description.n as f64;
-    // If too few effective values remain for an interval, TOO_DEPENDENT reports it.
+    // If too few effective values remain for an interval, `TOO_DEPENDENT` reports that instead.
     if !in_blocks
         && share < policy::DEPENDENT_BELOW
         && description.effective() >= policy::FEWEST_EFFECTIVE
@@ -54,9 +54,9 @@ pub fn series(
     findings
 }
 
-/// Returns true if a drift is worth a warning: it must be noticeable relative to both the spread
-/// and the median. With many values even a negligible drift is significant, and a drift of 1 does
-/// not matter for values around 10¹² that scatter by 1.
+/// Returns true if a drift is worth a warning, that is, noticeable relative to both the spread and
+/// the median. With many values, even a negligible drift is significant, and a drift of 1 does not
+/// matter for values around 10¹² that scatter by 1.
 fn matters(drift: f64, d: &Description) -> bool {
     drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()

@@ -4,8 +4,8 @@ use crate::number;
 use assay_data::code;
 use assay_data::{Action, Finding, Severity, Unit};
 
-/// Runs that failed, as in `2 of 10 runs of a`: `failed` of `of` runs or benchmarks. `None` if none
-/// failed.
+/// Reports failed runs; `None` if there are none. `what` names them, as in `2 of 10 runs of a`, and
+/// `failed` of `of` runs or benchmarks failed.
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
         let values = if of == 1 { "its value is" } else { "their values are" };
@@ -18,7 +18,7 @@ pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> 
     })
 }
 
-/// Runs that hit the time limit, counted as in [`failures`].
+/// Reports runs that hit the time limit; the arguments are as in [`failures`].
 pub(crate) fn timeouts(what: &str, late: usize, of: usize) -> Option<Finding> {
     (late > 0).then(|| {
         let count = if of == 1 {
@@ -43,7 +43,7 @@ pub(crate) fn runs_of(name: &str, some: usize, runs: usize) -> String {
     }
 }
 
-/// Values in steps that are too large for the question.
+/// Reports values in steps that are too large compared to the threshold.
 pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     let finding = Finding::new(code::COARSE_CLOCK, message);
     match unit {
@@ -52,8 +52,8 @@ pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     }
 }
 
-/// Values without logarithms, so that differences were compared; `what` is used as in `of 3
-/// benchmarks some values`.
+/// Reports values without logarithms, so that differences were compared. `what` names the values,
+/// as in `some values of both benchmarks`.
 pub(crate) fn not_positive(what: &str) -> Finding {
     Finding::new(
         code::NOT_POSITIVE,
@@ -61,18 +61,19 @@ pub(crate) fn not_positive(what: &str) -> Finding {
     )
 }
 
-/// A measurement stopped by the user; `then` is the consequence: `results are based on …`.
+/// Reports a measurement that the user stopped. `then` is the consequence, such as `results are
+/// based on …`.
 pub fn interrupted(then: &str) -> Finding {
     Finding::new(code::STOPPED_EARLY, format!("stopped by the user; {then}"))
 }
 
-/// Values that are all equal: `which` names them, and `so` gives the consequence, or is empty.
+/// Reports values that are all equal. `which` names them; `so` is the consequence and may be empty.
 pub(crate) fn all_equal(which: &str, so: &str) -> Finding {
     Finding::new(code::ALL_EQUAL, format!("{which} are equal{so}"))
 }
 
-/// A series that drifted: `moved` is the formatted change, `by` the change in the metric's unit,
-/// and `why` says whether it matters.
+/// Reports a series that drifted. `moved` is the formatted change, `by` is the change in the
+/// metric's unit, and `why` says whether it matters.
 pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &str) -> Finding {
     let message = format!("{name} drifted by {moved} from the first to the last third{why}");
     let finding = Finding::new(code::DRIFT, message).at(severity).about(name).with("drift", by);
@@ -86,8 +87,8 @@ fn dependence(severity: Severity, message: String) -> Finding {
     Finding::new(code::DEPENDENCE, message).at(severity)
 }
 
-/// Correlated successive values: a warning if beyond chance, otherwise a note explaining why
-/// something is `widened`.
+/// Reports correlated successive values: a warning if the correlation is beyond chance, otherwise a
+/// note. `widened` says what was widened.
 pub(crate) fn correlated(
     name: &str,
     (n, effective): (usize, f64),
@@ -110,7 +111,8 @@ pub(crate) fn correlated(
     finding.about(name).with("effective", effective)
 }
 
-/// A per-block difference that changed during the run; `of` names its subject, such as ` of new`.
+/// Reports a per-block difference that changed during the run. `of` names its subject, as in ` of
+/// new`.
 pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     let message = format!(
         "the difference{of} changed during the run (neighboring blocks correlate by {}); its interval was widened for that",
@@ -119,7 +121,8 @@ pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     dependence(Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
 }
 
-/// The effect of dependence on an answer, such as `widened`, and the answer `without` it.
+/// Reports the effect of dependence on an answer. `what` is, for example, `widened`, and `without`
+/// is the answer for independent values.
 pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     let message = format!(
         "{what} for the dependence; if the values were independent, the answer would be {without}"
@@ -127,31 +130,33 @@ pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     dependence(Severity::Note, message)
 }
 
-/// A series that differed at first; `what` continues after its name: `is steady from value 5 on`.
+/// Reports a series that differed at first. `what` continues the sentence after "it", as in `is
+/// steady from value 5 on`.
 pub(crate) fn warmed_up(name: &str, what: &str) -> Finding {
     let message = format!("{name} warmed up: it {what}");
     Finding::new(code::WARM_UP, message).about(name)
 }
 
-/// A series that changed without a warm-up; `what` continues after its name: `changed at value 5`.
+/// Reports a series that changed without a warm-up. `what` continues the sentence after its name,
+/// as in `changed at value 5`.
 pub(crate) fn change_point(name: &str, what: &str) -> Finding {
     Finding::new(code::CHANGE_POINT, format!("{name} {what}")).about(name)
 }
 
-/// A difference that varies over the distribution; `how` gives the evidence.
+/// Reports a difference that varies over the distribution. `how` gives the evidence.
 pub(crate) fn shape(how: &str) -> Finding {
     let message = format!("the difference is not a plain shift: {how}");
     Finding::new(code::SHAPE, message)
 }
 
-/// Rows or metrics that only one side has; `what` is, for example, `3 benchmarks are`.
+/// Reports rows or metrics that only one side has. `what` is, for example, `3 benchmarks are`.
 pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding {
     let message = format!("{what} only in {on}, not in {lacks}: {names}");
     Finding::new(code::BENCHMARKS_MISSING, message)
 }
 
-/// A run that was resumed after changes; `changed` has one sentence per change, or none if details
-/// are unknown.
+/// Reports a run that was resumed after changes. `changed` has one sentence per change and is empty
+/// if the changes are unknown.
 pub fn resumed_different(changed: &[String]) -> Finding {
     let changed = match changed {
         [] => String::new(),
@@ -163,26 +168,26 @@ pub fn resumed_different(changed: &[String]) -> Finding {
     Finding::new(code::RESUMED, message).at(Severity::Serious).advise(Action::text("measure again"))
 }
 
-/// Too few values or units for a verdict.
+/// Reports too few values or units for a verdict.
 pub(crate) fn too_few(message: String) -> Finding {
     Finding::new(code::TOO_FEW, message).at(Severity::Serious)
 }
 
-/// Successive values so strongly correlated that there is no verdict; `whose` is, for example, `of
-/// all 3 benchmarks`.
+/// Reports successive values so strongly correlated that there is no verdict. `whose` is, for
+/// example, `of all 3 benchmarks`.
 pub(crate) fn too_dependent(whose: &str, worth: &str) -> Finding {
     let message = format!("successive values {whose} are correlated: {worth}");
     Finding::new(code::TOO_DEPENDENT, message)
 }
 
-/// Means of units that were compared instead of values; `what` is, for example, `the means of 3 and
-/// 4 processes`.
+/// Reports that means of units were compared instead of values. `what` is, for example, `the means
+/// of 3 and 4 processes`.
 pub(crate) fn units_compared(what: &str) -> Finding {
     let message = format!("{what} are compared, because values of one are not independent");
     Finding::new(code::UNITS_COMPARED, message)
 }
 
-/// A recording that is only a summary; `of` is, for example, ` of 3 benchmarks`.
+/// Reports that only a summary was recorded. `of` is, for example, ` of 3 benchmarks`.
 pub(crate) fn summary_only(of: &str) -> Finding {
     let message = format!(
         "only a summary was recorded{of}: means are compared, which a single stall can shift; order and shape are unknown"
@@ -190,7 +195,7 @@ pub(crate) fn summary_only(of: &str) -> Finding {
     Finding::new(code::SUMMARY_ONLY, message)
 }
 
-/// A recording that is a single number; `of` is, for example, `of 3 benchmarks`.
+/// Reports that only a single number was recorded. `of` is, for example, `of 3 benchmarks`.
 pub(crate) fn summary_too_bare(of: &str) -> Finding {
     let whose = if of.is_empty() { String::new() } else { format!("{of} ") };
     let message = format!(

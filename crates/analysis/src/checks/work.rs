@@ -9,11 +9,11 @@ use assay_data::finding::shared::output_differs;
 use assay_data::list;
 use assay_data::{Finding, Samples, Unit};
 
-/// Maximum number of rows named.
+/// Maximum number of rows that a finding names.
 const NAMED: usize = 3;
 
-/// Findings about tests that fail in every run of one side and in no run of the reference, or the
-/// reverse. O(tests · failing tests).
+/// Reports tests that fail in every run of one side and in no run of the reference, and vice versa.
+/// O(tests · failing tests).
 pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
     let Some((reference, others)) = suite.testing.split_first() else { return Vec::new() };
     let fails = |side: &Testing, name: &str| {
@@ -52,8 +52,8 @@ pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// Findings about numbers for which neither direction is better (elements, hits) that are the same
-/// in every run of one side but differ between the sides. O(values).
+/// Reports numbers for which neither direction is better (elements, hits) that are the same in
+/// every run of one side but differ between the sides. O(values).
 pub(crate) fn numbers(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let by_subject = samples.by_subject();
     let constant = |subject: usize, metric: usize| {

@@ -2,8 +2,8 @@
 //!
 //! The mathematics is in [`assay_stats::summaries`]; the ratio is computed on the log scale if both
 //! means are positive, as everywhere else. Every stall affects a mean, so this is less reliable
-//! than ranks of the values, but a summary allows no more. Without a number of values or a spread
-//! there is a ratio but no interval.
+//! than ranks of the values, but a summary allows no more. If the number of values or the spread is
+//! unknown, there is a ratio but no interval.
 
 use super::{Basis, Comparison, Effect, Question, Role, Wins, exponentiated};
 use crate::dependence::Dependence;
@@ -17,9 +17,9 @@ use assay_stats::{Interval, descriptive};
 /// The known statistics of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// The mean, or else the median.
+    /// The mean, or the median if the mean is unknown.
     pub location: f64,
-    /// The median; NaN if unknown.
+    /// The median of the values; NaN if unknown.
     pub median: f64,
     /// True if `location` is a mean.
     pub is_mean: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Converts a tool's summary; `None` if it has no location.
+    /// Converts a recorded summary. Returns `None` if it has no finite mean or median.
     pub(crate) fn of_summary(summary: &Summary) -> Option<Self> {
         Some(Self {
             location: summary.location().filter(|l| l.is_finite())?,
@@ -41,7 +41,7 @@ impl Side {
         })
     }
 
-    /// Summarizes values to compare with a summary; `None` for an empty slice.
+    /// Summarizes values for comparison with a summary. Returns `None` for an empty slice.
     pub(crate) fn of_values(values: &[f64]) -> Option<Self> {
         (!values.is_empty()).then(|| Self {
             location: descriptive::mean(values),
@@ -52,12 +52,12 @@ impl Side {
         })
     }
 
-    /// The side with its median as location, to compare with a side that has only a median.
+    /// Returns the side with its median as location, for comparison with a side that has no mean.
     fn by_median(self) -> Self {
         Self { location: self.median, is_mean: false, ..self }
     }
 
-    /// The statistics that tests need; `None` for a median.
+    /// Returns the statistics that tests need; `None` if the location is a median.
     pub(crate) fn summarised(&self) -> Option<Summarised> {
         let Self { location: mean, standard_error, count, .. } = *self;
         self.is_mean.then_some(Summarised { mean, standard_error, count: count as f64 })
@@ -68,12 +68,12 @@ impl Side {
     }
 }
 
-/// Locates both sides by means or both by medians: a mean can't be compared with a median.
+/// Makes both sides use means or both medians, since a mean can't be compared with a median.
 pub(crate) fn alike(x: Side, y: Side) -> (Side, Side) {
     if x.is_mean == y.is_mean { (x, y) } else { (x.by_median(), y.by_median()) }
 }
 
-/// The decision between two summaries at a two-sided level. O(1).
+/// Decides between two summaries, and also returns the two-sided level. O(1).
 pub(crate) fn decide(question: Question<'_>, reference: &Side, other: &Side) -> (Decision, f64) {
     let level = (1.0 - question.plan.confidence) / question.share;
     let threshold = &question.plan.threshold;
@@ -132,7 +132,7 @@ fn is_ratio(reference: &Side, other: &Side) -> bool {
     reference.location > 0.0 && other.location > 0.0
 }
 
-/// The difference on a scale, with its interval if both sides have enough statistics.
+/// Returns the difference on a scale, with its interval if both sides have enough statistics.
 fn effect_on(scale: Scale, reference: &Side, other: &Side, level: f64) -> Effect {
     let estimate = match scale {
         Scale::Ratio => (other.location / reference.location).ln(),

@@ -1,17 +1,16 @@
-//! Assigns test files to sources: by name or, if no name matches, by the functions their tests use
-//! most.
+//! Assigns test files to sources, by name or else by the functions that their tests use most.
 
 use assay_data::mutation::{Mutation, MutationTest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Test files (or, where files are unknown, the enclosing parts of test names) and the sources they
-/// belong to.
+/// Test files, and the sources to which they belong. Where files are unknown, the enclosing part of
+/// a test's name takes the place of its file.
 #[derive(Debug)]
 pub(super) struct Owners {
     names: Vec<String>,
     /// For each test, the index of its file.
     groups: Vec<usize>,
-    /// For each test file, the source it belongs to.
+    /// For each test file, the index of the source to which it belongs.
     owners: Vec<Option<usize>>,
     sources: usize,
 }
@@ -43,12 +42,12 @@ impl Owners {
         own
     }
 
-    /// The index of a test's file.
+    /// Returns the index of a test's file.
     pub fn group(&self, test: usize) -> Option<usize> {
         self.groups.get(test).copied()
     }
 
-    /// The source a test file belongs to.
+    /// Returns the source to which a test file belongs.
     pub fn owner(&self, group: usize) -> Option<usize> {
         self.owners.get(group).copied().flatten()
     }
@@ -61,13 +60,13 @@ impl Owners {
         self.names.len()
     }
 
-    /// Returns true if a source's own tests can be distinguished from other tests: a single test
-    /// file for many sources belongs to none.
+    /// Returns true if a source's own tests can be distinguished from other tests. A single test
+    /// file for several sources allows that only for the source to which it belongs.
     pub fn tell_apart(&self, source: usize) -> bool {
         self.names.len() > 1 || self.sources < 2 || self.owner(0) == Some(source)
     }
 
-    /// The source that contains more than half of the functions used by the tests of a file.
+    /// Returns the source with more than half of the functions that the tests of a file use.
     fn by_use(&self, group: usize, mutation: &Mutation) -> Option<usize> {
         let mut used: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for own in &mutation.mutants {
@@ -83,7 +82,7 @@ impl Owners {
     }
 }
 
-/// The file of a test, or the enclosing part of its name.
+/// Returns the file of a test or, if unknown, the enclosing part of its name.
 fn name_of(test: &MutationTest) -> String {
     if let Some(file) = &test.file {
         return file.trim_start_matches("./").to_owned();
@@ -94,8 +93,8 @@ fn name_of(test: &MutationTest) -> String {
     around.to_owned()
 }
 
-/// The source with the same name; if there are several, the one with the most directories in
-/// common.
+/// Returns the source with the same name. If there are several, it is the one with the most
+/// directories in common.
 fn by_name(group: &str, is_file: bool, paths: &[&str]) -> Option<usize> {
     if is_file && let Some(own) = paths.iter().position(|path| *path == group) {
         return Some(own);
@@ -107,7 +106,7 @@ fn by_name(group: &str, is_file: bool, paths: &[&str]) -> Option<usize> {
     };
     let here = directories(group);
     let alike = paths.iter().enumerate().filter(|(_, path)| {
-        // Go packages are directories.
+        // A Go package is a directory.
         let is_package = || !is_file && directory_of(path).is_some_and(|dir| spelt(dir) == own);
         !own.is_empty() && (bare(path, true) == own || is_package())
     });
@@ -135,7 +134,7 @@ fn bare(name: &str, is_file: bool) -> String {
     words.iter().filter(is_own).map(String::as_str).collect()
 }
 
-/// The words of a name in lower case: `StackTest` and `stack_test` have the same words.
+/// Splits a name into words in lower case. `StackTest` and `stack_test` have the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -1,8 +1,8 @@
-//! Coverage warnings as findings, for the two intervals on every screen: that of the median and
-//! that of the verdict.
+//! Coverage warnings as findings, for the two intervals that are always shown: that of the median
+//! and that of the verdict.
 //!
 //! Only intervals near 95 % get warnings, since no others were simulated. The kind of data is
-//! determined only if some kind would get a warning with this number of values.
+//! determined only if this number of values of some kind would get a warning.
 
 use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
@@ -13,8 +13,8 @@ use crate::series_summary::SeriesSummary;
 use assay_data::code;
 use assay_data::{Action, Finding};
 
-/// The finding for the median of one subject's values. If `in_blocks`, the values are compared in
-/// blocks, in which common variation cancels.
+/// Returns the finding about the median of one subject's values. If `in_blocks`, there is none,
+/// since the values are compared in blocks, in which common variation cancels.
 pub(crate) fn median(
     evidence: &Evidence<'_>,
     summary: &SubjectSummary,
@@ -39,7 +39,7 @@ pub(crate) fn median(
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// The finding for the intervals of a series summary; its description already reports dependence.
+/// Returns the finding about the median of a series summary.
 pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     if !speaks_for(d.confidence) {
@@ -49,15 +49,15 @@ pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
         return Some(dependent(&summary.name, d.n, d.lag1));
     }
     d.median_interval?;
-    // Small samples cannot be distinguished from normal or independent values, for which the
-    // interval has its nominal coverage.
+    // For normal and independent values, from which few values can't be distinguished, the interval
+    // has its nominal coverage. Certain dependence was reported above.
     let traits = Traits { unseen: false, dependent: false, ..summary.situation.traits };
     let situation = Situation { traits, ..summary.situation };
     let found = situation.warning(Method::MedianWidened)?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, d.n))
 }
 
-/// The finding for the interval that decided a comparison.
+/// Returns the finding about the interval that decided a comparison.
 pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Option<Finding> {
     c.decision.interval?;
     if !speaks_for(1.0 - c.level) {
@@ -88,16 +88,17 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if the correlation `lag1` of neighbors among `n` values is certain: chance alone gives such
-/// a correlation in 3 of 1,000 series. False if there are too few values to test.
+/// Returns true if the correlation `lag1` between neighbors among `n` values is certain: chance
+/// alone gives such a correlation in 3 of 1,000 series. Returns false if there are too few values
+/// to test.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
     n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
 }
 
-/// A warning that the coverage of intervals is below their level because successive values are
-/// correlated. It gives no number, since the loss depends on the range of the dependence, which one
-/// series cannot show.
+/// Warns that the coverage of intervals is below their level because successive values are
+/// correlated. The warning gives no number, since the loss depends on the range of the dependence,
+/// which one series cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
         "successive values of {what} are correlated ({lag1:.2} between neighbors): an interval that treats them as independent covers less than its level, and so may one that is widened for what {n} values show"

@@ -1,16 +1,16 @@
 //! Generates the table of simulated coverage in `docs/concepts/deciding.md`.
 //!
-//! The table is generated from the same numbers that the warnings use, so the two can't diverge; a
-//! test checks the committed page against it.
+//! The table comes from the same numbers as the warnings, so the two can't diverge. A test checks
+//! the committed page.
 
 use super::simulation::EXPERIMENTS;
 use super::{Kind, Method, NOMINAL, SIZES};
 use crate::policy::COVERAGE_LEAST;
 use std::fmt::Write as _;
 
-/// The mark before the generated part of the page.
+/// Marks the start of the generated part of the page.
 const OPEN: &str = "<!-- coverage -->\n";
-/// The mark after the generated part.
+/// Marks the end of the generated part.
 const CLOSE: &str = "<!-- end of coverage -->\n";
 
 /// Returns the generated part of a page; `None` if a mark is missing.
@@ -19,7 +19,7 @@ pub fn generated(page: &str) -> Option<&str> {
     rest.split_once(CLOSE).map(|(part, _)| part)
 }
 
-/// Returns the page with its generated part updated from a coverage table; `None` if a mark is
+/// Returns the page with its generated part replaced by a coverage table; `None` if a mark is
 /// missing.
 pub fn updated(page: &str, table: &str) -> Option<String> {
     let (head, rest) = page.split_once(OPEN)?;
@@ -27,8 +27,8 @@ pub fn updated(page: &str, table: &str) -> Option<String> {
     Some(format!("{head}{OPEN}{}{CLOSE}{tail}", rendered(table)))
 }
 
-/// Renders a coverage table with one row per method, one column per kind, and the sizes within each
-/// cell.
+/// Renders a coverage table with one row per method and one column per kind. Each cell lists the
+/// coverage for all sizes.
 fn rendered(table: &str) -> String {
     let cell_of = |method: &str, kind: Kind, size: usize| -> Option<f64> {
         let head = format!("{method},{},", kind.name());

@@ -1,9 +1,9 @@
-//! Seeded coverage experiments on synthetic data with known truth.
+//! Seeded coverage experiments on synthetic data for which the truth is known.
 //!
-//! For every kind and size, all methods get the same data: two independent samples of one
-//! distribution per experiment; methods for one sample use the first. Ratios are of two samples
-//! around 100 with a standard deviation near 10, so the true ratio is 1; the true difference is 0.
-//! The tool itself must not call this; it uses the table generated here.
+//! All methods get the same data of each kind and size: two independent samples of one distribution
+//! per experiment, of which methods for one sample use the first. The true ratio is therefore 1,
+//! and the true difference is 0. The tool itself must not call this module; it uses the table
+//! generated here.
 
 use super::{Kind, Method, NOMINAL};
 use crate::paired::{self, Level};
@@ -63,18 +63,18 @@ pub const GROUPS: [&[Method]; 19] = [
     &[Method::QuantileP50, Method::QuantileP90],
 ];
 
-/// Counts of one cell.
+/// Counts of the experiments for one cell of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellCounts {
     /// Number of experiments that gave an interval.
     pub given: u64,
-    /// Number of experiments whose interval contained the truth.
+    /// Number of experiments in which the interval contained the true value.
     pub held: u64,
 }
 
 impl CellCounts {
-    /// Share of intervals that contained the truth; `None` if less than half of the experiments
-    /// gave one.
+    /// Returns the share of intervals that contained the true value; `None` if fewer than half of
+    /// the experiments gave one.
     pub fn coverage(self, experiments: u64) -> Option<f64> {
         (2 * self.given >= experiments && self.given > 0)
             .then(|| self.held as f64 / self.given as f64)
@@ -181,7 +181,7 @@ fn intervals(
         .collect()
 }
 
-/// Draws one series of a kind, around 100 with a standard deviation near 10.
+/// Draws one series of a kind. The standard deviation is between 6 and 60, depending on the kind.
 pub fn sample(kind: Kind, n: usize, stream: &mut Stream) -> Vec<f64> {
     const KEPT: f64 = 0.5;
     let mut last = stream.normal();
@@ -211,21 +211,21 @@ const UPPER_SHARE: f64 = 0.4;
 const APART: f64 = 6.0;
 const STEP: f64 = 5.0;
 
-/// The true values for a kind.
+/// The true values for one kind of data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Mean of the distribution.
     pub mean: f64,
-    /// True standard deviation.
+    /// Standard deviation of the distribution.
     pub sd: f64,
-    /// True median.
+    /// Median of the distribution.
     pub median: f64,
-    /// The median of the mean of two independent values.
+    /// Median of the mean of two independent values.
     pub pseudo_median: f64,
 }
 
 impl Truth {
-    /// Computes the values by formula, or by bisection where there is none.
+    /// Computes the values by formula or, where there is none, by bisection.
     pub fn of(kind: Kind) -> Self {
         let symmetric = |sd: f64| Truth { mean: 100.0, sd, median: 100.0, pseudo_median: 100.0 };
         match kind {

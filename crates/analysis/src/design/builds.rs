@@ -1,6 +1,7 @@
 //! The order of several builds of one place. Each build runs once before any runs again, in an
 //! order that is redrawn for every cycle, so that builds of two places are paired at random. The
-//! random stream is separate: with one build per place, all other draws are unchanged.
+//! random stream is used for nothing else, so with one build per place all other draws are
+//! unchanged.
 
 use super::random::{Random, shuffle};
 

@@ -6,9 +6,9 @@
 //! to the logarithm of their blocks, so that each has about the same critical value (Lan & DeMets
 //! 1983). The remaining error is spent if measuring ends for a reason independent of the data, such
 //! as the end of the budget. At any other moment (Ctrl-C, a user's condition) somebody may have
-//! seen the numbers; there the plan's look level applies, which allows a look after every block.
-//! The total error of all three stays below the allowed error (`tests/it/simulation`). Levels do
-//! not depend on values, so rereading a file gives the same levels.
+//! seen the numbers, so the plan's look level applies, which allows a look after every block. The
+//! total error of all three stays below the allowed error (`tests/it/simulation`). Levels do not
+//! depend on values, so rereading a file gives the same levels.
 
 use crate::paired::{self, Level};
 use crate::policy::LOOKED_SHARE;
@@ -17,12 +17,12 @@ use assay_stats::{group_sequential, group_sequential::Within, normal};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Number of blocks at the first look; nothing stops before it.
+/// Number of blocks at the first scheduled look, unless the maximum is smaller.
 const FIRST: f64 = 10.0;
-/// A look at less than this multiple of the previous one is skipped.
+/// A scheduled look is skipped unless the maximum number of blocks exceeds this multiple of it.
 const NEAR: f64 = 1.1;
 
-/// The ways in which measuring ended.
+/// How measuring ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Measuring ended for a reason independent of the data.
@@ -36,14 +36,16 @@ pub fn is_look(most: u32, blocks: u32) -> bool {
     looks(most).any(|look| look == blocks)
 }
 
-/// Levels of a comparison of `blocks` blocks that has 1/`share` of the error; `share` is at
-/// least 1.
-// Note: these levels are not printed: "95 %" on a screen is the confidence of the whole run.
+/// Returns the levels of a comparison of `blocks` blocks that has 1/`share` of the error. `share`
+/// must be at least 1.
+// Note: these levels are not shown to the user: "95 %" in the output is the confidence of the whole
+// run.
 pub fn level(plan: &Plan, share: f64, blocks: usize, end: End) -> Level {
     Level { interval: interval(plan, share, blocks, end), groups: (1.0 - plan.confidence) / share }
 }
 
-/// Minimum number of blocks for a verdict of a comparison that has 1/`share` of the error.
+/// Returns the minimum number of blocks for a verdict of a comparison that has 1/`share` of the
+/// error.
 pub fn fewest_blocks(plan: &Plan, share: f64) -> u32 {
     let could = |blocks: u32| {
         let level = interval(plan, share, blocks as usize, End::Planned);
@@ -75,7 +77,7 @@ fn looks(most: u32) -> impl Iterator<Item = u32> {
     before.chain([most])
 }
 
-/// Share of the error that is spent up to and including this look.
+/// Returns the share of the looks' error that is spent up to and including this look.
 fn spent(most: u32, look: u32) -> f64 {
     let by_logarithm = |blocks: u32| (f64::from(blocks) / (FIRST / 2.0)).ln();
     if look >= most { 1.0 } else { by_logarithm(look) / by_logarithm(most) }
@@ -86,8 +88,8 @@ fn spent(most: u32, look: u32) -> f64 {
 static KNOWN: Mutex<BTreeMap<Look, f64>> = Mutex::new(BTreeMap::new());
 type Look = (u32, u64, u32);
 
-/// Level of the look at `blocks` blocks, given all looks before it. If `blocks` is not a look, it
-/// counts as the last look.
+/// Returns the level of the look at `blocks` blocks, given all looks before it. If `blocks` is not
+/// a look, it counts as the last look.
 fn level_of_look(most: u32, error: f64, blocks: u32) -> f64 {
     let key = (most, error.to_bits(), blocks);
     // A panicking thread leaves only complete entries.

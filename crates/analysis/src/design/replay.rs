@@ -1,8 +1,8 @@
 //! Resumes a run: replays the recording through the experiment as if it were measured now.
 //!
 //! The random stream is drawn exactly as in the original run, so the run continues like an
-//! uninterrupted one. This requires a recording of the same plan; an observation out of turn shows
-//! another plan, and ends the replay with an error.
+//! uninterrupted one. This requires a recording of the same plan. An observation out of turn means
+//! that the plan was different, and ends the replay with an error.
 
 use super::{Experiment, Step, UnitState};
 use assay_data::{Observation, Samples, StopReason, Turn};
@@ -14,7 +14,7 @@ pub enum ReplayError {
     /// The experiment has already measured something.
     #[error("the experiment has begun; a recording can only be resumed at its beginning")]
     Begun,
-    /// The samples have a different number of subjects.
+    /// The number of subjects in the recording does not match the experiment.
     #[error("the recording holds {recorded} subjects, the experiment {planned}")]
     Subjects {
         /// Number of subjects in the recording.
@@ -51,8 +51,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the seconds from the first start to the end of the run that started at `own`; 0 if
-    /// no times were recorded.
+    /// Returns the seconds from the start of the first run to the end of the run that started at
+    /// `own`; 0 if no times were recorded.
     fn seconds_at(&mut self, own: Option<f64>, next: Option<f64>) -> f64 {
         let Some(own) = own else { return 0.0 };
         let first = *self.first.get_or_insert(own);
@@ -76,8 +76,8 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// If the experiment has already begun, or the recording is of another plan. The experiment
-    /// must not be used afterwards.
+    /// Returns an error if the experiment has already begun, or if the recording has a different
+    /// plan. The experiment must not be used afterwards.
     pub fn replay(
         &mut self,
         samples: &Samples,
@@ -107,7 +107,7 @@ impl Experiment {
         let mut watch = Watch::default();
         while let Some(&(index, _)) = rest.peek() {
             if self.next_unit().is_none() {
-                // The recording continues past this point.
+                // The recording continues although all rows have stopped, so reopen them.
                 self.rows().for_each(|row| row.stopped = None);
             }
             let Some(turn) = self.next_turn() else { break };
@@ -152,7 +152,7 @@ impl Experiment {
         })
     }
 
-    /// Each subject and the unit that measures it.
+    /// Returns each subject with the unit that measures it.
     fn subjects(&self) -> impl Iterator<Item = (usize, usize)> {
         let of_unit = |(index, unit): (usize, &UnitState)| {
             unit.places.iter().flatten().map(|&s| (s, index)).collect::<Vec<_>>()

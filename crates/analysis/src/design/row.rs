@@ -1,4 +1,4 @@
-//! One row of an experiment: its values, block by block, and whether it has its answer.
+//! One row of an experiment: its values, block by block, and whether it is decided.
 
 use super::looks::{self, End};
 use crate::dependence::Dependence;
@@ -27,8 +27,8 @@ pub(super) struct RowState {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
-    /// Without comparisons: for each look late enough to be a baseline for later ones, the number
-    /// of blocks and the half widths of all medians' intervals.
+    /// Without comparisons: the number of blocks and the half widths of all medians' intervals, for
+    /// each look late enough to be a baseline for later ones.
     widths: Vec<(u32, Vec<f64>)>,
     /// Number of rows that share the error rate, including this one.
     family: usize,
@@ -39,7 +39,7 @@ pub(super) struct RowState {
     pub stopped: Option<StopReason>,
 }
 
-/// The time covered by a run, including the part before it was resumed.
+/// The time that a run has taken, including the part before it was resumed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
     /// Total seconds.
@@ -57,8 +57,8 @@ struct Pair {
 }
 
 impl RowState {
-    /// Creates a row. If the reference of a place is not the index of another place, the place is
-    /// itself a reference. `builds` gives the number of builds of each place, one if missing.
+    /// Creates a row. A place whose reference is not the index of another place is itself a
+    /// reference. `builds` gives the number of builds of each place; a missing number means one.
     pub fn new(plan: &Plan, references: &[Option<usize>], builds: &[u32]) -> Self {
         let places = references.len();
         let pair = |(of, against): (usize, &Option<usize>)| {
@@ -108,8 +108,8 @@ impl RowState {
         self.current_builds[place] = build;
     }
 
-    /// Ends the current block and checks whether the row is answered. An answered row stays
-    /// answered.
+    /// Ends the current block and checks whether the row has its answer. A row that had its answer
+    /// keeps it.
     pub fn end_block(&mut self, elapsed_seconds: f64, watched: Watched) {
         self.blocks += 1;
         self.take_block();
@@ -128,13 +128,13 @@ impl RowState {
         Some(found.decision)
     }
 
-    /// Median of a place over the complete blocks.
+    /// Returns the median of a place over the complete blocks.
     pub fn median(&self, place: usize) -> Option<f64> {
         let values = self.values.get(place)?;
         (!values.is_empty()).then(|| descriptive::median(values))
     }
 
-    /// Interval for the median of a place, at the level of a look. O(n log n).
+    /// Returns the interval for the median of a place, at the level of a look. O(n log n).
     pub fn median_interval(&self, place: usize) -> Option<Interval> {
         let values = self.values.get(place)?;
         let sorted = descriptive::sorted(values);
@@ -180,8 +180,8 @@ impl RowState {
                     |row: &mut Self| row.has_diminished(watched).then_some(StopReason::Diminishing);
                 return precise.or_else(|| hardly(self));
             }
-            // Note: only the noise of the blocks decides here, never the difference. So the
-            // interval over builds is evaluated only once, at the level of the whole run.
+            // Note: only the noise of the blocks decides here, never the difference. The interval
+            // over builds is therefore evaluated only once, at the level of the whole run.
             if self.has_builds {
                 let known =
                     self.pairs.iter().all(|p| p.blocks.are_builds_known(&self.plan.threshold));
@@ -203,7 +203,7 @@ impl RowState {
 
     /// Returns true if a run that stops by itself has covered too little time: fewer blocks than
     /// are needed to detect a drifting difference, or less time than a slow disturbance lasts. Runs
-    /// with slow blocks need fewer blocks; exact counts need neither.
+    /// with slow blocks need fewer blocks. Exact counts have no such minimum.
     fn is_too_soon(&self, watched: Watched) -> bool {
         if self.counts {
             return false;
@@ -215,9 +215,10 @@ impl RowState {
     }
 
     /// Returns true if the samples are to be evaluated after this block. Comparisons are evaluated
-    /// at the planned looks, or after every block if the user gave a condition. Medians, and
-    /// comparisons of several builds, are evaluated at blocks 5 % apart: each interval requires a
-    /// sort, which would take most of the time of a long run of short commands.
+    /// at the planned looks, or after every block if the values are exact counts or the user gave a
+    /// condition. Medians, and comparisons of several builds, are evaluated at blocks 5 % apart,
+    /// because each interval requires a sort, which would take most of the time of a long run of
+    /// short commands.
     fn looks_now(&mut self) -> bool {
         let rarely = self.pairs.is_empty() || self.has_builds;
         if !rarely && !self.counts && self.until.is_none() {
@@ -234,7 +235,7 @@ impl RowState {
         true
     }
 
-    /// Number of blocks without missing values.
+    /// Returns the number of blocks without missing values.
     fn complete(&self) -> u32 {
         self.values.first().map_or(0, Vec::len) as u32
     }
@@ -248,7 +249,7 @@ impl RowState {
 
     /// Returns true if further blocks would not change the verdict of any comparison. Without
     /// comparisons, returns true if the median of every place is known to within the threshold. The
-    /// medians do not share the error rate: each is decided separately.
+    /// medians do not share the error rate, because each is decided separately.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
             return (0..self.values.len()).all(|place| self.is_precise(place));
@@ -292,9 +293,9 @@ impl RowState {
         interval.half_width() <= threshold
     }
 
-    /// Half width of the widest interval, as a fraction: of 1 for ratios, of the reference's median
-    /// for differences, and of the median itself without comparisons. Infinite if any interval is
-    /// missing.
+    /// Returns the half width of the widest interval, as a fraction of 1 for ratios, of the
+    /// reference's median for differences, and of the median itself without comparisons. Infinite
+    /// if any interval is missing.
     fn width(&mut self) -> f64 {
         let relative = |half_width: f64, to: Option<f64>| match to {
             Some(to) if to != 0.0 => half_width / to.abs(),
@@ -327,7 +328,7 @@ impl RowState {
         (self.pairs.len().max(1) * self.family) as f64
     }
 
-    /// Minimum number of blocks for an answer of the row.
+    /// Returns the minimum number of blocks for an answer of the row.
     pub fn fewest(&self) -> u32 {
         match (self.counts, self.pairs.is_empty()) {
             (true, _) => 2,

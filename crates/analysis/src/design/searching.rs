@@ -1,9 +1,9 @@
 //! A searched unit: its places are ordered, one step is somewhere among them, and each block
 //! measures only a few.
 //!
-//! First only the two ends are compared, by the usual rules. If they differ by the threshold, the
-//! search continues until the place of the step is established; otherwise the unit is done.
-//! [`crate::bisect`] selects the places of each block.
+//! At first only the two ends are compared, by the usual rules. If they differ by at least the
+//! threshold, the search continues until the place of the step is established. Otherwise the unit
+//! is done. [`crate::bisect`] selects the places of each block.
 
 use super::row::{RowState, Watched};
 use crate::bisect::{Search, is_looked_at, is_worth_searching, of_ends};
@@ -14,7 +14,7 @@ use assay_data::{Plan, StopReason, StopRule};
 pub(super) struct Searching {
     /// The comparison of the ends.
     pub ends: RowState,
-    /// The plan of the comparison of the ends.
+    /// The plan by which the ends are compared.
     of_ends: Plan,
     /// The state of the search.
     pub search: Search,
@@ -42,12 +42,12 @@ impl Searching {
         }
     }
 
-    /// Returns true if the ends are known to differ.
+    /// Returns true if the ends are known to differ, so that the search has begun.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// The places of the next block.
+    /// Returns the places to measure in the next block.
     pub fn order(&self, places: usize) -> Vec<usize> {
         if self.has_begun { self.search.next() } else { vec![0, places.saturating_sub(1)] }
     }
@@ -57,7 +57,7 @@ impl Searching {
         self.current.push((place, value));
     }
 
-    /// Ends the current block, number `blocks`, counted from 1. Returns the reason to stop, if any.
+    /// Ends block number `blocks`, counted from 1, and returns the reason to stop, if any.
     pub fn end_block(
         &mut self,
         blocks: u32,
@@ -87,8 +87,8 @@ impl Searching {
         (blocks >= self.most).then_some(StopReason::Blocks)
     }
 
-    /// Excludes a place that can't be measured. If one of the ends can't be measured, the search
-    /// fails.
+    /// Excludes a place that can't be measured. Returns a reason to stop if it is one of the ends,
+    /// because the search then fails.
     pub fn skip(&mut self, place: usize, places: usize) -> Option<StopReason> {
         self.search.skip(place);
         (place == 0 || place + 1 == places).then_some(StopReason::Failed)

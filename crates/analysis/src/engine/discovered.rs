@@ -1,6 +1,6 @@
 //! Rows discovered by runs: only a run of a whole test suite shows which tests exist. The rows and
 //! their subjects are added to the samples, recorded before their first values, and looked up by
-//! name, also in a resumed recording. They do not affect decisions.
+//! name, also in a resumed recording. They do not decide when to stop.
 
 use crate::engine::recorder::Recorder;
 use assay_data::source::Unit;
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 pub(crate) struct Discovered(HashMap<usize, HashMap<String, Vec<usize>>>);
 
 impl Discovered {
-    /// Returns the subject of a row at a place of a unit that discovers rows; a new row is added to
-    /// the samples and recorded. `None` for other units. O(1) for a known row.
+    /// Returns the subject of a row at a place of a unit that discovers rows, or `None` for other
+    /// units. A new row is added to the samples and recorded. O(1) for a known row.
     pub fn subject(
         &mut self,
         (index, unit): (usize, &Unit),
@@ -30,8 +30,8 @@ impl Discovered {
     }
 }
 
-/// Returns the subjects of a row, one per place. Subjects in a resumed recording are kept and
-/// missing ones added, since the recording may have ended between two of them.
+/// Returns the subjects of a row, one per place. Subjects in a resumed recording are kept, and
+/// missing ones are added, since the recording may have ended between two of them.
 fn subjects(
     unit: &Unit,
     row: &Row,

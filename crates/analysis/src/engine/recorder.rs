@@ -12,8 +12,8 @@ pub trait Recorder {
     /// Records a row discovered by a run.
     fn row(&mut self, row: &Row);
 
-    /// Records a discovered row on one of the sides: called with one subject for each place of the
-    /// row's unit, before any run of the subject is recorded.
+    /// Records the subject of a discovered row. Called once for each place of the row's unit,
+    /// before any run of that subject is recorded.
     fn subject(&mut self, subject: &Subject);
 
     /// Records a run.
@@ -22,7 +22,7 @@ pub trait Recorder {
     /// Records several values of one metric within the last recorded run.
     fn inner(&mut self, inner: &Inner);
 
-    /// Records a histogram within the last recorded run.
+    /// Records a histogram of values within the last recorded run.
     fn histogram(&mut self, buckets: &Buckets);
 
     /// Records counts within the last recorded run.
@@ -31,7 +31,8 @@ pub trait Recorder {
     /// Records a finding.
     fn finding(&mut self, finding: &Finding);
 
-    /// Records the end: facts known only then, the reason for stopping, and the number of blocks.
+    /// Records the end of the session: facts known only then, the reason for stopping, and the
+    /// number of blocks.
     fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32);
 }
 

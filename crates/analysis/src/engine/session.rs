@@ -28,9 +28,9 @@ pub struct Limits {
 /// The outcome of a phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// The reason why the run ended.
+    /// The reason why the phase ended.
     pub reason: StopReason,
-    /// Duration of the phase's quickest block in seconds; `None` if there is no complete block.
+    /// Duration of the phase's quickest block, in seconds; `None` if no block was finished.
     pub block_seconds: Option<f64>,
 }
 
@@ -39,29 +39,29 @@ pub struct Phase {
 pub struct Standing<'a> {
     /// The experiment with its current state.
     pub experiment: &'a mut Experiment,
-    /// Seconds since the start of the phase.
+    /// Seconds since the start of the phase, excluding the source's preparations.
     pub seconds: f64,
 }
 
 /// Callback that displays the state of a session. It is called between turns, never during one.
 pub type Observer<'a> = &'a mut dyn FnMut(Standing<'_>);
 
-/// A measurement of a source: warm-up, measuring, counting, closing; all but the last are optional.
+/// A measurement of a source: warm-up, measuring, counting, closing. All but the last are optional.
 pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
     /// The measured source.
     pub source: S,
     /// The values measured so far.
     pub samples: Samples,
-    /// The recorder, once set.
+    /// The recorder; `None` if nothing is recorded.
     pub recorder: Option<R>,
-    /// Failures during the measurement.
+    /// Failed runs so far, including those of warm-up and counting passes.
     pub failures: Vec<Failure>,
     clock: Box<dyn Fn() -> f64 + 'a>,
     interrupted: Box<dyn Fn() -> bool + 'a>,
     units: Vec<Unit>,
     discovered: Discovered,
     experiment: Option<Experiment>,
-    /// Index of the deciding metric.
+    /// Index of the deciding metric in the samples.
     primary: usize,
     /// For each metric of the source, its index in the samples.
     columns: Vec<usize>,
@@ -117,7 +117,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self
     }
 
-    /// The units; each is measured as a whole, with comparisons only within it.
+    /// Returns the units. Each is measured as a whole, with comparisons only within it.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
@@ -126,14 +126,15 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     /// added to the samples.
     ///
     /// # Errors
-    /// If the source reports an unrecoverable error.
+    /// Returns an error if the source reports an unrecoverable error.
     pub fn warm_up(
         &mut self,
         blocks: u32,
         seed: u64,
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
-        // A stream separate from the experiment's, so that the warm-up does not change its order.
+        // The stream is separate from the experiment's, so that the warm-up does not change its
+        // order.
         let phase = self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer);
         self.learn_metrics();
         phase
@@ -168,12 +169,12 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self.experiment = Some(experiment);
     }
 
-    /// Replays a recording into an experiment that was just started; `since_start_seconds` is the
+    /// Replays a recording into an experiment that was just started. `since_start_seconds` is the
     /// time since the start of the recording. Returns the reason for stopping if there is nothing
     /// left to measure.
     ///
     /// # Errors
-    /// If the recording does not belong to this experiment.
+    /// Returns an error if the recording does not belong to this experiment.
     pub fn resume(
         &mut self,
         recorded: Samples,
@@ -205,7 +206,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     /// error.
     ///
     /// # Errors
-    /// If the source reports an unrecoverable error.
+    /// Returns an error if the source reports an unrecoverable error.
     pub fn measure(&mut self, observer: Observer<'_>) -> Result<Phase, S::Error> {
         let Some(mut experiment) = self.experiment.take() else {
             return Ok(Phase { reason: StopReason::Blocks, block_seconds: None });
@@ -219,7 +220,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     /// measurements.
     ///
     /// # Errors
-    /// If the source reports an unrecoverable error.
+    /// Returns an error if the source reports an unrecoverable error.
     pub fn count(
         &mut self,
         pass: Pass,
@@ -227,7 +228,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
         let seed = self.samples.plan.as_ref().map_or(0, |plan| plan.seed);
-        // A stream separate from those of warm-up and measuring.
+        // The stream is separate from those of warm-up and measuring.
         self.fixed(blocks, seed ^ (pass as u64 + 2), Purpose::Count(pass), observer)
     }
 
@@ -250,7 +251,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self.take_turns(&mut experiment, observer)
     }
 
-    /// The measurement loop.
+    /// Runs turns of an experiment until there is a reason to stop.
     fn take_turns(
         &mut self,
         experiment: &mut Experiment,
@@ -329,7 +330,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Stores and records the result of a turn; returns the values of the deciding metric by row.
+    /// Stores and records the result of a turn, and returns the values of the deciding metric by
+    /// row.
     fn keep(
         &mut self,
         turn: &Turn,
@@ -413,7 +415,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
         self.samples.environment.facts.extend(late_facts.facts.clone());
         let blocks = match self.units.as_slice() {
-            // Discovered rows may be missing in any block, and so may places of a search.
+            // Any block may lack discovered rows, or places of a search, so these need not be
+            // complete.
             [unit] if !unit.discovers && !unit.search => {
                 self.samples.complete_blocks(self.primary).len() as u32
             }
@@ -439,7 +442,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 }
 
-/// Returns the reason to stop because of an obstacle, or the error that broke the source.
+/// Converts an obstacle to the reason for stopping, or to the source's error if it is broken.
 fn reason_of<E>(obstacle: Obstacle<E>) -> Result<StopReason, E> {
     match obstacle {
         Obstacle::Broken(error) => Err(error),

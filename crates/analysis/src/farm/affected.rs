@@ -10,7 +10,7 @@
 use super::{Facts, Target};
 use std::cmp::Ordering;
 
-/// The condition that describes the affected targets.
+/// The condition that tells the affected targets from the others.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AffectedTargets {
     /// All targets are affected.
@@ -19,7 +19,7 @@ pub enum AffectedTargets {
     Only {
         /// One or two conditions.
         conditions: Vec<Condition>,
-        /// Other facts that separate the same targets.
+        /// Conditions on other facts that separate the same targets.
         alike: Vec<Condition>,
     },
     /// All targets except those that meet this condition.
@@ -42,11 +42,11 @@ pub struct Condition {
 pub enum Rule {
     /// The fact is known.
     Known,
-    /// This value, or one that continues it after a separator.
+    /// The value is this one, or continues it after a separator.
     Is(String),
-    /// This version or a later one.
+    /// The value is this version or a later one.
     AtLeast(String),
-    /// This version or an earlier one.
+    /// The value is this version or an earlier one.
     AtMost(String),
 }
 
@@ -71,7 +71,7 @@ impl Condition {
 const CLASSES: [&str; 8] =
     ["runtime.", "arch", "os", "libc", "setting.", "kernel", "cpu", "microcode"];
 
-/// Facts that follow from another fact and add no information.
+/// For each fact, those that differ wherever it differs, and so add no information.
 const FOLLOWS: [(&str, &[&str]); 2] = [("arch", &["cpu", "microcode"]), ("cpu", &["microcode"])];
 
 fn class(name: &str) -> usize {
@@ -90,13 +90,13 @@ fn begins(value: &str, beginning: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(is_separator))
 }
 
-/// The prefixes of a value, shortest first, ending with the value itself.
+/// Returns the prefixes of a value, shortest first, ending with the value itself.
 fn beginnings(value: &str) -> impl Iterator<Item = &str> {
     let ends = value.char_indices().filter(|(_, c)| is_separator(*c)).map(|(at, _)| at);
     ends.filter(|&at| at > 0).chain([value.len()]).map(|end| &value[..end])
 }
 
-/// The numbers of a version; `None` if it is not a version.
+/// Returns the numbers of a version; `None` if the value is not a version.
 fn numbers(value: &str) -> Option<Vec<u64>> {
     let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
     let numbers: Option<Vec<u64>> =
@@ -104,7 +104,8 @@ fn numbers(value: &str) -> Option<Vec<u64>> {
     numbers.filter(|numbers| !numbers.is_empty())
 }
 
-/// Compares a version with a limit that may be shorter, up to the limit's length.
+/// Compares a version with a limit, ignoring numbers beyond the limit's length. `None` if either is
+/// not a version.
 fn compared(value: &str, limit: &str) -> Option<Ordering> {
     let (value, limit) = (numbers(value)?, numbers(limit)?);
     let shared = value.len().min(limit.len());
@@ -138,7 +139,7 @@ pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Af
     }
 }
 
-/// Names of the facts that all of these targets have, likeliest cause first.
+/// Returns the names of the facts that all of these targets have, likeliest cause first.
 fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     let Some((first, rest)) = of.split_first() else { return Vec::new() };
     let shared = first.keys().filter(|name| rest.iter().all(|facts| facts.contains_key(*name)));
@@ -147,8 +148,8 @@ fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     names
 }
 
-/// At most one condition per fact, which all of `inside` meet and none of `outside` meets, in order
-/// of preference.
+/// Returns conditions that all of `inside` meet and none of `outside` meets, at most one per fact,
+/// in order of preference.
 fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     let names = names(inside);
     let is = |name: &&str| simplest(name, inside, outside);
@@ -158,7 +159,8 @@ fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     found.into_iter().filter_map(|(_, is)| is).chain(limits).collect()
 }
 
-/// A condition that a fact is present, or has a value or prefix.
+/// Finds the simplest condition that separates the targets by the presence, a prefix or the value
+/// of a fact.
 fn simplest(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
     let known = Condition { name: name.to_owned(), rule: Rule::Known };
     let shared = shared_beginnings(name, inside).into_iter();
@@ -173,7 +175,7 @@ fn shared_beginnings(name: &str, inside: &[&Facts]) -> Vec<Condition> {
     conditions.filter(|condition| inside.iter().all(|facts| condition.is_met(facts))).collect()
 }
 
-/// A condition that a version is at least or at most a limit.
+/// Finds a minimum or maximum version of a fact that separates the targets.
 fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
     let versions = |of: &[&Facts]| -> Option<Vec<Vec<u64>>> {
         of.iter().filter_map(|facts| facts.get(name)).map(|value| numbers(value)).collect()
@@ -185,7 +187,7 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     let made = |of: &[u64], rule: fn(String) -> Rule| {
         let mut shorter = (1..=of.len())
             .map(|length| Condition { name: name.to_owned(), rule: rule(text(&of[..length])) });
-        // The shortest limit that separates them.
+        // Use the shortest limit that separates the targets.
         shorter.find(|condition| {
             inside.iter().all(|facts| condition.is_met(facts))
                 && !outside.iter().any(|facts| condition.is_met(facts))
@@ -200,7 +202,7 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     }
 }
 
-/// Two facts that only together separate the targets.
+/// Finds two facts that separate the targets only together.
 fn two(inside: &[&Facts], outside: &[&Facts]) -> Option<Vec<Condition>> {
     let candidates: Vec<Condition> =
         names(inside).into_iter().flat_map(|name| shared_beginnings(name, inside)).collect();

@@ -17,9 +17,9 @@ pub struct Builds {
     pub failed: Vec<usize>,
     /// Targets on which the version both passed and failed.
     pub flaky: Vec<usize>,
-    /// Targets whose last build gives no information about tests, by the state of that build.
+    /// Targets on which no build passed or failed, by the state of the last build.
     pub others: BTreeMap<State, Vec<usize>>,
-    /// Targets without a build.
+    /// Targets without a build, or on which the version was only measured.
     pub without: Vec<usize>,
     /// Failures, grouped by the version that introduced them.
     pub failing: Vec<Failing>,
@@ -35,13 +35,13 @@ impl Builds {
 /// Failures that may have a common cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
-    /// The affected targets, and the first affected version.
+    /// The affected targets, and the versions in which they became affected.
     pub on: Affected,
     /// Number of failed builds on these targets since the first affected version.
     pub seen: u64,
 }
 
-/// Cells by target and version.
+/// The results of builds, by target and version.
 pub(super) struct History<'a> {
     cells: BTreeMap<(usize, usize), &'a TargetBuilds>,
 }
@@ -56,8 +56,8 @@ impl<'a> History<'a> {
         self.cells.get(&(target, version)).copied()
     }
 
-    /// Returns true if a version failed on a target; `None` if unknown or if it both passed and
-    /// failed.
+    /// Returns true if a version failed on a target; `None` if this is unknown or it both passed
+    /// and failed.
     fn failed(&self, target: usize, version: usize) -> Option<bool> {
         match self.cell(target, version) {
             Some(TargetBuilds { passed: 0, failed: 1.., .. }) => Some(true),

@@ -6,7 +6,7 @@ use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use assay_stats::Interval;
 
-/// All findings, most important first.
+/// Returns all findings about a version, most important first.
 pub(super) fn of(
     project: &Project,
     version: usize,
@@ -58,7 +58,7 @@ pub(super) fn of(
     found
 }
 
-/// The finding about other facts that separate the same targets.
+/// Returns the finding that other facts separate the same targets, if there are any.
 fn alike(name: &str, place: &AffectedTargets) -> Option<Finding> {
     let also = words::alike(place);
     if also.is_empty() {
@@ -78,7 +78,7 @@ fn alike(name: &str, place: &AffectedTargets) -> Option<Finding> {
     )
 }
 
-/// The finding about targets that differ by more than their errors.
+/// Returns the finding that targets differ by more than their errors, if they do.
 fn differ(benchmark: &BenchmarkOnTargets) -> Option<Finding> {
     let pooled = benchmark.pooled.as_ref().filter(|pooled| pooled.differ)?;
     let Interval { lower, upper } = pooled.pooled.prediction(policy::FARM_CONFIDENCE);

@@ -1,4 +1,4 @@
-//! Finds the version since which a target is affected, from earlier results.
+//! Determines from earlier results since which version a target is affected.
 
 /// The range of versions in which a change occurred: after one version, and no later than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,18 +10,19 @@ pub struct Since {
 }
 
 impl Since {
-    /// The first version that may be affected.
+    /// Returns the first version that may be affected.
     pub(super) fn earliest(self) -> usize {
         self.after.map_or(0, |after| after + 1)
     }
 
-    /// Returns true if the version is known exactly.
+    /// Returns true if the first affected version is known exactly.
     pub fn is_exact(self) -> bool {
         self.after.is_some_and(|after| after + 1 == self.first)
     }
 
-    /// Searches backwards from an affected version. `known` returns true if an earlier version was
-    /// affected, `None` if unknown. `floor` is a version that was certainly not affected.
+    /// Searches backwards from an affected version. `known` returns whether an earlier version was
+    /// affected, or `None` if this is unknown. `floor` is a version that was certainly not
+    /// affected.
     pub(super) fn back_from(
         version: usize,
         floor: Option<usize>,
@@ -40,14 +41,15 @@ impl Since {
     }
 }
 
-/// Groups targets by possible common change: as few groups as possible, each with the range of
-/// versions that fits all of its targets, in order of versions. O(n log n).
+/// Groups targets that may have been affected by the same change, into as few groups as possible.
+/// Each group has the range of versions that fits all of its targets. Groups are in order of
+/// versions. O(n log n).
 pub(super) fn grouped(mut each: Vec<(usize, Since)>) -> Vec<(Vec<usize>, Since)> {
     each.sort_by_key(|&(target, since)| (since.first, target));
     let mut groups: Vec<(Vec<usize>, Since)> = Vec::new();
     for (target, since) in each {
-        // All targets whose change may have come with the first version of the group's first
-        // target.
+        // A target joins the group if its change may have come with the version that first affected
+        // the group's first target.
         match groups.last_mut() {
             Some((targets, shared)) if since.earliest() <= shared.first => {
                 targets.push(target);

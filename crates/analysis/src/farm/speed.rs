@@ -1,10 +1,11 @@
 //! The targets on which a version is slower or faster than its base, and the mean over all of them.
 //!
-//! A target's interval is that of its run. If several share the error, it is scaled to their level
-//! as a t interval with n − 1 degrees of freedom for n observations; at 95 % it equals the printed
-//! one. Directions are adjusted by Holm over all benchmarks on all targets of a version, as in a
-//! suite. The mean over the targets uses the half width of each interval divided by the same
-//! quantile of t as its standard error. Results that a run withheld because of doubts are ignored.
+//! A target's interval is that of its run. If several results share the error, the interval is
+//! scaled to their level as a t interval with n − 1 degrees of freedom for n observations. At 95 %
+//! it equals the recorded interval. Directions are adjusted by Holm's procedure over all benchmarks
+//! on all targets of a version, as in a suite. In the mean over the targets, the standard error of
+//! a result is the half width of its interval divided by the same quantile of t. Results that a run
+//! withheld because of doubts are ignored.
 
 use super::affected::{self, AffectedTargets};
 use super::since::{self, Since};
@@ -26,7 +27,7 @@ const PRINTED: f64 = 0.95;
 pub struct OnTarget {
     /// Index of the target.
     pub target: usize,
-    /// Index of the base; `None` if the base is older than all known versions.
+    /// Index of the base version; `None` if the base is older than all known versions.
     pub base: Option<usize>,
     /// The verdict at this target's level, with its interval, on the log scale.
     pub decision: Decision,
@@ -41,7 +42,7 @@ pub struct OnTarget {
 pub struct PooledEffect {
     /// The verdict on the mean effect.
     pub decision: Decision,
-    /// The mean, and the variation between targets.
+    /// The mean effect, and the variation between targets.
     pub pooled: Pooled,
     /// True if targets differ by more than their errors, so that the mean applies to none of them.
     pub differ: bool,
@@ -50,11 +51,11 @@ pub struct PooledEffect {
 /// A change in one direction that some targets share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The affected targets, and the first affected version.
+    /// The affected targets, and the versions in which they became affected.
     pub on: Affected,
     /// The smallest and the largest ratio on these targets.
     pub ratios: (f64, f64),
-    /// The interval of the ratio, if there is only one target.
+    /// The recorded interval of the ratio; `None` if there are several targets.
     pub interval: Option<Interval>,
 }
 
@@ -63,23 +64,25 @@ pub struct Moved {
 pub struct BenchmarkOnTargets {
     /// Name of the benchmark.
     pub name: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
     /// The direction in which the metric improves.
     pub better: Better,
-    /// Results by target, in order.
+    /// Results on the targets, in order of targets.
     pub on: Vec<OnTarget>,
-    /// The pooled effect; `None` for fewer than two targets.
+    /// The pooled effect; `None` for fewer than two results, or if a result has an error of zero.
     pub pooled: Option<PooledEffect>,
-    /// Targets on which the benchmark is worse by more than the threshold.
+    /// Targets on which the benchmark is worse by more than the threshold, grouped by the range of
+    /// versions in which it changed.
     pub worse: Vec<Moved>,
-    /// Targets on which the benchmark is better by more than the threshold.
+    /// Targets on which the benchmark is better by more than the threshold, grouped in the same
+    /// way.
     pub improved: Vec<Moved>,
     /// Targets on which the benchmark is worse, possibly by less than the threshold.
     pub possibly_worse: Vec<usize>,
 }
 
-/// Decisions on all measurements, by version, and by target, benchmark and metric.
+/// Decisions on all measurements, indexed by version, and by target and version.
 pub(super) struct Speeds {
     by_version: BTreeMap<usize, Vec<(usize, Decision)>>,
     places: BTreeMap<(usize, usize), Vec<usize>>,
@@ -96,8 +99,8 @@ struct Effect {
 }
 
 impl Effect {
-    /// Converts a measurement; `None` if it has no ratio or interval, has too few observations, or
-    /// was withheld.
+    /// Converts a measurement. `None` if it has no usable ratio or interval, has too few
+    /// observations, or was withheld.
     fn of(measured: &Measured) -> Option<Self> {
         let Interval { lower, upper } = measured.interval;
         let (estimate, interval) =
@@ -116,7 +119,7 @@ impl Effect {
         })
     }
 
-    /// The interval at another level.
+    /// Returns the interval at another level.
     fn at(self, level: f64, quantiles: &Quantiles) -> Interval {
         let stretch = quantiles.of(1.0 - level, self.df) / quantiles.of(PRINTED, self.df);
         Interval {
@@ -197,8 +200,8 @@ pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
 }
 
 impl Speeds {
-    /// Returns true if an earlier version moved in the same direction, compared with the same base
-    /// on the same target; `None` if unknown.
+    /// Returns true if the benchmark moved in direction `way` in an earlier version, compared with
+    /// the same base on the same target; `None` if this is unknown.
     fn earlier(
         &self,
         project: &Project,
@@ -251,7 +254,7 @@ pub(super) fn judge(
             }
         })
         .collect();
-    // The worst first, then improvements, then the rest by name.
+    // Worst first, then improvements, then all others by name.
     found.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     found
 }
@@ -283,13 +286,13 @@ fn on_target(project: &Project, (place, decision): &(usize, Decision)) -> OnTarg
 fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) -> Option<Pooled> {
     let effects: Vec<Effect> =
         members.iter().filter_map(|(place, _)| Effect::of(&project.measured[*place])).collect();
-    // Exactly reproducible values have no error, and their mean over targets has none either.
+    // Exactly reproducible values have an error of zero, for which no effect is pooled.
     let estimates: Vec<f64> = effects.iter().map(|effect| effect.estimate).collect();
     let errors: Vec<f64> = effects.iter().map(|effect| effect.error(&speeds.quantiles)).collect();
     random_effects(&estimates, &errors)
 }
 
-/// Decides the means of a version's benchmarks, and tests whether targets differ; the decisions
+/// Decides the means of a version's benchmarks, and tests whether targets differ. The decisions
 /// share the error, and so do the tests.
 fn decided_together(
     project: &Project,
@@ -359,7 +362,8 @@ fn group(
     targets: Vec<usize>,
     since: Since,
 ) -> Moved {
-    // Excludes inconclusive targets and those that moved with another version.
+    // `others` excludes inconclusive targets, and those that moved in the same direction with
+    // another version.
     let decided = members.iter().filter(|(_, decision)| decision.interval.is_some());
     let of = decided.clone().count();
     let other =

@@ -1,6 +1,6 @@
 //! Sentences about a version on its targets: `fails on Ruby 3.4 only; first with version 1.2`.
-//! Findings, screens and pages use the same sentences. Names are untrusted input and are not
-//! escaped; callers must escape them before display.
+//! Findings, terminal output and pages use the same sentences. Names are untrusted input and are
+//! not escaped; callers must escape them before display.
 
 use super::{
     Affected, AffectedTargets, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Project,
@@ -27,13 +27,13 @@ pub enum Tone {
 pub struct Claim {
     /// Tone of the sentence.
     pub tone: Tone,
-    /// The sentence without a full stop, to follow the version's name and a colon.
+    /// The sentence without a final period, to follow the version's name and a colon.
     pub text: String,
 }
 
-/// Maximum number of targets named; more are counted.
+/// Maximum number of targets that are named; any others are counted.
 const NAMED: usize = 3;
-/// Maximum number of benchmarks named; more are counted.
+/// Maximum number of benchmarks that are named; any others are counted.
 const BENCHMARKS: usize = 5;
 
 /// Formats a condition: `Ruby 3.4`, `arm64`, `kernel 6.1 or newer`.
@@ -52,7 +52,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// The word before the value of a fact; `None` if the value is self-explanatory.
+/// Returns the word before the value of a fact; `None` if the value is self-explanatory.
 fn kind(name: &str) -> Option<String> {
     if let Some(runtime) = name.strip_prefix("runtime.") {
         return Some(match runtime {
@@ -76,7 +76,7 @@ fn joined(conditions: &[Condition]) -> String {
     conditions.iter().map(condition).collect::<Vec<_>>().join(" and ")
 }
 
-/// Names of targets, with a count for the rest.
+/// Lists the names of targets, counting those beyond the first few.
 pub fn names(project: &Project, targets: &[usize]) -> String {
     let name = |&target: &usize| project.targets.get(target).map(|target| target.name.clone());
     let mut names: Vec<String> = targets.iter().take(NAMED).filter_map(name).collect();
@@ -90,7 +90,7 @@ fn version(project: &Project, place: usize) -> &str {
     project.versions.get(place).map_or("", String::as_str)
 }
 
-/// Location of a failure: `on Ruby 3.4 only (2 of 7 targets)`.
+/// Describes where a failure occurs: `on Ruby 3.4 only (2 of 7 targets)`.
 fn only(project: &Project, on: &Affected) -> String {
     let share = format!("{} of {}", on.targets.len(), counted(on.of, "target"));
     match &on.place {
@@ -104,7 +104,7 @@ fn only(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Location of a change: `on 2 of 7 targets, both arm64`.
+/// Describes where a change occurs: `on 2 of 7 targets, both arm64`.
 fn share_of(project: &Project, on: &Affected) -> String {
     let all = match on.targets.len() {
         2 => "both",
@@ -120,8 +120,8 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// The version in which a change first occurred, in words: `first with version 1.2`. `otherwise` is
-/// the earlier state, such as `passed`, or empty if the base is certainly unaffected.
+/// Names the version in which a change first occurred: `first with version 1.2`. `otherwise` is the
+/// earlier state, such as `passed`, or empty if the base is certainly unaffected.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {
@@ -138,7 +138,7 @@ fn since(project: &Project, since: Since, otherwise: &str) -> String {
     }
 }
 
-/// A failure: `fails on Ruby 3.4 only (2 of 7 targets); first with version 1.2`.
+/// Describes a failure: `fails on Ruby 3.4 only (2 of 7 targets); first with version 1.2`.
 pub fn failing(project: &Project, failing: &Failing) -> String {
     let once = if failing.seen == 1 { "; seen once" } else { "" };
     format!(
@@ -148,7 +148,7 @@ pub fn failing(project: &Project, failing: &Failing) -> String {
     )
 }
 
-/// The words for a change of a metric: `is slower`, `is better in bytes`.
+/// Returns the words for a change of a metric: `is slower`, `is better in bytes`.
 fn way(metric: &str, is_worse: bool) -> String {
     match (metric, is_worse) {
         ("wall" | "cpu" | "user" | "time" | "real_time" | "cpu_time", true) => {
@@ -162,8 +162,8 @@ fn way(metric: &str, is_worse: bool) -> String {
     }
 }
 
-/// A change of a benchmark: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4 %; first
-/// with version 1.2`.
+/// Describes a change of a benchmark: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4
+/// %; first with version 1.2`.
 pub fn moved(
     project: &Project,
     benchmark: &BenchmarkOnTargets,
@@ -187,7 +187,7 @@ pub fn moved(
     )
 }
 
-/// Other facts that separate the same targets; empty if there are none.
+/// Lists other facts that separate the same targets; empty if there are none.
 pub fn alike(place: &AffectedTargets) -> String {
     let AffectedTargets::Only { alike, .. } = place else { return String::new() };
     let mut names: Vec<String> = alike.iter().take(policy::FARM_ALIKE).map(condition).collect();
@@ -197,7 +197,7 @@ pub fn alike(place: &AffectedTargets) -> String {
     list::all(&names)
 }
 
-/// The word for a state.
+/// Returns the word for a state.
 pub const fn state(state: State) -> &'static str {
     match state {
         State::Passed => "passed",
@@ -211,7 +211,8 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// The result of a version whose tests gave no answer: `could not be installed on 2 targets`.
+/// Describes the result of a version whose tests gave no answer: `could not be installed on 2
+/// targets`.
 pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> String {
     let what = match judged_state {
         State::InstallFailed => "could not be installed",
@@ -224,7 +225,7 @@ pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> St
     format!("{what} on {}", names(project, targets))
 }
 
-/// All sentences about a version, most important first; at least one.
+/// Returns all sentences about a version, most important first. There is at least one.
 pub fn claims(project: &Project, judged: &Judged) -> Vec<Claim> {
     let builds = &judged.builds;
     let mut said = Vec::new();
@@ -279,7 +280,7 @@ fn passes(project: &Project, judged: &Judged) -> String {
     }
 }
 
-/// The sentence about speed if nothing got worse.
+/// Returns the sentence about speed for a version that got worse in no benchmark.
 fn speed(judged: &Judged) -> Option<Claim> {
     let all = judged.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
     let (mut known, mut open) = (0, 0);

@@ -11,32 +11,33 @@ use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_diff
 
 /// Maximum number of quantiles per side for pairwise differences.
 const QUANTILES: usize = 600;
-/// Number of points of the density.
+/// Number of points at which the density is evaluated.
 const POINTS: usize = 400;
-/// Number of interquartile ranges shown beyond the quartiles.
+/// Number of interquartile ranges beyond the quartiles that are shown.
 const REACH: f64 = 4.0;
 
 /// One subject compared with another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Between {
-    /// Index of the compared subject among those drawn.
+    /// Index of the compared subject among the plotted subjects.
     pub of: usize,
-    /// Index of the reference among those drawn.
+    /// Index of the reference among the plotted subjects.
     pub against: usize,
     /// The comparison.
     pub comparison: Comparison,
     /// Density of the differences, subject minus reference, in the metric's unit: by block if there
-    /// are blocks, otherwise of all pairs. Empty if they are all equal or too few.
+    /// are blocks, otherwise of all pairs. Empty if all differences are equal, or if there are
+    /// fewer than five.
     pub differences: Vec<Point>,
-    /// True if pairs of quantiles were used instead of all pairs.
+    /// True if pairs of quantiles were used instead of all pairs of values.
     pub thinned: bool,
     /// Share of the differences outside the plot.
     pub beyond: f64,
-    /// The differences of the quantiles that have intervals.
+    /// The differences between quantiles, if they have an interval.
     pub quantiles: Vec<QuantileDifference>,
-    /// Power to detect a difference.
+    /// Power to detect a difference, if it can be computed.
     pub power: Option<PowerCurve>,
-    /// The differences by block.
+    /// The differences by block, if there are blocks.
     pub blocks: Option<BlockDifferences>,
 }
 
@@ -46,23 +47,22 @@ pub(super) struct Sides<'a> {
     pub sorted: (&'a [f64], &'a [f64]),
     /// The values in their order of measurement.
     pub in_order: (&'a [f64], &'a [f64]),
-    /// The values by block, if there are blocks.
+    /// The two values of each block, if there are blocks.
     pub blocks: Option<&'a [(f64, f64)]>,
 }
 
-/// Ratios, or differences in the metric's unit (as on the decision's scale), in the order of the
-/// blocks.
+/// The ratio of each block, or its difference in the metric's unit (as on the decision's scale).
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDifferences {
-    /// The differences in order.
+    /// The ratios or differences in the order of the blocks.
     pub trace: Trace,
-    /// True for ratios.
+    /// True if the trace contains ratios.
     pub ratios: bool,
 }
 
 impl Between {
-    /// Computes the plots of two subjects; the indices are those of reference and subject among the
-    /// subjects drawn. O(n log n).
+    /// Computes the plots of two subjects. The indices are those of the reference and the subject
+    /// among the plotted subjects. O(n log n).
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (usize, usize),
@@ -80,7 +80,7 @@ impl Between {
         if quantiles.is_empty() {
             quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
         }
-        // Quantiles too far out for the number of values are just the largest value and carry no
+        // Quantiles too far out for the number of values equal the largest value and carry no
         // information.
         quantiles.retain(|q| q.interval.is_some());
         Self {
@@ -106,7 +106,8 @@ impl BlockDifferences {
     }
 }
 
-/// All differences between values of the two sides, each side thinned to quantiles if it is long.
+/// Returns all differences between values of the two sides, and whether a side was so long that it
+/// was thinned to quantiles.
 fn of_all_pairs(of: &[f64], against: &[f64]) -> (Vec<f64>, bool) {
     let (left, right) = (thinned(of), thinned(against));
     let differences =
@@ -122,7 +123,7 @@ fn thinned(ordered: &[f64]) -> Vec<f64> {
     (0..QUANTILES).map(|k| quantile_sorted(ordered, middle(k))).collect()
 }
 
-/// The density over the range of most differences, and the share outside.
+/// Returns the density over the range of most differences, and the share of differences outside it.
 fn density_of(ordered: &[f64]) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     let (Some(&first), Some(&last)) = (ordered.first(), ordered.last()) else { return nothing };

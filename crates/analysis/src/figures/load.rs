@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Approximate maximum number of time pieces; each slice has at least one.
 const MOST_PIECES: usize = 800;
-/// Points of a quantile curve that are closer than this share of its length are merged.
+/// Points of a quantile curve that are closer than this share of the curve's length are merged.
 const CLOSE: f64 = 1.0 / 400.0;
 
 /// The data of the plots of a load test.
@@ -25,12 +25,12 @@ pub struct LoadFigures {
     pub ways: Vec<String>,
     /// Maximum duration of a piece in seconds.
     pub seconds_per_piece: u32,
-    /// The search for the highest rate, if any. There are then no slices, since their times are
-    /// unknown.
+    /// The search for the highest rate, if any. There are no slices in this case, since their times
+    /// are unknown.
     pub search: Option<Search>,
 }
 
-/// The latencies of one subject by share of answered requests.
+/// The latencies of one subject by share of requests answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantileCurve {
     /// Index of the subject.
@@ -40,11 +40,11 @@ pub struct QuantileCurve {
     pub points: Vec<Point>,
     /// The share of failed requests; the curve ends at this share.
     pub failed: f64,
-    /// Number of completed requests.
+    /// Number of requests that were answered or failed.
     pub requests: u64,
 }
 
-/// The outcome of one slice over time.
+/// The outcomes of one slice over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceTrace {
     /// Index of the subject.
@@ -63,9 +63,9 @@ pub struct SlicePiece {
     /// Duration in seconds.
     pub seconds: f64,
     /// Latencies in seconds within which the shares [`SHARES`] of the answered requests were
-    /// answered; NaN if there were none.
+    /// answered; NaN if no requests were answered.
     pub latency: [f64; 3],
-    /// Number of failures of each kind listed in the figures.
+    /// Number of failures of each kind, in the order of [`LoadFigures::ways`].
     pub failed: Vec<u64>,
 }
 
@@ -110,7 +110,7 @@ impl QuantileCurve {
     fn of(answers: &Answers) -> Self {
         let failed = answers.count("failed");
         let all = (answers.latency.count() + failed) as f64;
-        // Returns the x coordinate for `below` faster requests.
+        // Returns the x coordinate at which `below` requests were faster.
         let across = |below: u64| (all / (all - below as f64)).log10().min(all.log10());
         let mut points: Vec<Point> = Vec::new();
         let (mut below, length) = (0, all.log10());
@@ -138,7 +138,8 @@ fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<Sli
     let measured = samples.observations().filter(|own| own.pass.is_none());
     let began: HashMap<(usize, u32), f64> =
         measured.filter_map(|own| Some(((own.subject, own.block?), own.time?))).collect();
-    // The seconds of each piece, and their outcomes.
+    // For each piece, its duration in seconds, the number of failures of each kind, and its
+    // latencies.
     let mut pieces: BTreeMap<PieceKey, (u32, Vec<u64>, Vec<&Buckets>)> = BTreeMap::new();
     let mut add = |slice: (usize, u32), second: u32, counts: &dyn Fn(&str) -> u64, histogram| {
         let none = || (0, vec![0; ways.len()], Vec::new());

@@ -1,4 +1,4 @@
-//! The differences that this experiment could have found: the power of a t test (R's
+//! The differences that this experiment could have detected: the power of a t test (R's
 //! `power.t.test`) with the same effective number of values and spread, and that of a rank test
 //! according to the 15 % rule.
 //!
@@ -21,30 +21,31 @@ const SURE: f64 = 0.999;
 /// Power as a function of the difference in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerCurve {
-    /// Curve of a t test.
+    /// Power of a t test.
     pub t: Vec<Point>,
-    /// Lower bound for a rank test.
+    /// Lower bound of the power of a rank test.
     pub rank: Vec<Point>,
-    /// Effective number of values per side, or number of blocks.
+    /// Effective number of values per side, or of blocks.
     pub n: f64,
-    /// The standard deviation: of the values, or of the blocks' differences.
+    /// Standard deviation of the values, or of the differences by block.
     pub standard_deviation: f64,
-    /// The level of the comparison.
+    /// Significance level of the comparison.
     pub level: f64,
     /// Desired power: 80 %, or that requested in the protocol.
     pub wanted: f64,
-    /// The difference found with the desired power, by a t test or a protocol's rank test.
+    /// The difference that is detected with the desired power, by a t test or a protocol's rank
+    /// test.
     pub visible: Option<f64>,
     /// True if this is the power analysis of a protocol, which uses the upper end of the standard
     /// deviation's interval.
     pub of_protocol: bool,
-    /// The smallest difference that matters.
+    /// The smallest difference that matters, in the metric's unit.
     pub threshold: Option<f64>,
 }
 
 impl PowerCurve {
-    /// The curve of a protocol's own power analysis; `None` if there is no such analysis, or if
-    /// nothing varies.
+    /// Computes the curve of a protocol's power analysis; `None` if there is no such analysis, or
+    /// if nothing varies.
     pub(super) fn of_protocol(chain: &Protocol) -> Option<Self> {
         let found = chain.power.found.as_ref()?;
         let kind = if chain.paired { Kind::Paired } else { Kind::TwoSample };
@@ -59,8 +60,8 @@ impl PowerCurve {
         Some(Self { visible: found.visible, of_protocol: true, ..curve })
     }
 
-    /// The curve for two subjects; `None` if there are too few data to estimate the spread, or if
-    /// nothing varies.
+    /// Computes the curve for two subjects; `None` if there are several builds, if there are too
+    /// few data to estimate the spread, or if nothing varies.
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (&[f64], &[f64]),
@@ -71,7 +72,7 @@ impl PowerCurve {
         if let Some(planned) = chain.and_then(Self::of_protocol) {
             return Some(planned);
         }
-        // With several builds, power depends on their number, not on that of the blocks.
+        // With several builds, power depends on their number, not on the number of blocks.
         if comparison.layout.is_some() {
             return None;
         }
@@ -142,5 +143,5 @@ impl Experiment {
     }
 }
 
-/// A point of a curve.
+/// The coordinates x and y of a point of a curve.
 pub type Point = (f64, f64);

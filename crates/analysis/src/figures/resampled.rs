@@ -27,12 +27,12 @@ pub enum IntervalOf {
     Normal,
 }
 
-/// The standard deviations of resamples.
+/// The standard deviations of resamples, and their distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
     /// The standard deviation of the sample itself.
     pub estimate: f64,
-    /// Interval of the standard deviation.
+    /// Interval of the standard deviation, if it can be computed.
     pub interval: Option<Interval>,
     /// The method of the interval.
     pub interval_of: IntervalOf,
@@ -50,7 +50,7 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples the values; `None` for fewer than five values, if all are equal, or for more than
+    /// Resamples the values. `None` for fewer than five values, if all are equal, or for more than
     /// half a million, which would take too long. O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
@@ -71,8 +71,8 @@ impl Resampled {
         Self::drawn(&spread.replicates, spread.sd, interval, seed)
     }
 
-    /// Summarizes the standard deviations `drawn`, which must be ascending; `None` if they do not
-    /// vary.
+    /// Summarizes the standard deviations `drawn`, which must be ascending. `None` if they are all
+    /// equal.
     fn drawn(
         drawn: &[f64],
         estimate: f64,

@@ -7,7 +7,7 @@ use assay_stats::{autocorrelation, descriptive, normal};
 const MOST_PIECES: usize = 800;
 /// Maximum number of values that are also kept individually.
 const MOST_POINTS: usize = 3000;
-/// Number of lags of the correlogram.
+/// Maximum number of lags of the correlogram.
 const LAGS: usize = 30;
 
 /// Successive values, summarized by their extremes and their median.
@@ -25,17 +25,17 @@ pub struct Piece {
     pub max: f64,
 }
 
-/// The values in order of measurement, in pieces of equal length.
+/// The values in order of measurement, in pieces of equal length (the last may be shorter).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The pieces, at most 800, which together cover all values.
+    /// The pieces, at most 800, which together contain all values.
     pub pieces: Vec<Piece>,
     /// Every value if there are at most 3,000, otherwise empty.
     pub points: Vec<f64>,
 }
 
 impl Trace {
-    /// The trace of a series. O(n).
+    /// Summarizes a series. O(n).
     pub fn of(values: &[f64]) -> Self {
         let length = values.len().div_ceil(MOST_PIECES).max(1);
         let piece = |(index, chunk): (usize, &[f64])| Piece {
@@ -53,15 +53,15 @@ impl Trace {
 /// Autocorrelations with their bounds under independence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlogram {
-    /// The autocorrelation at lag 1, 2, ...; from −1 to 1.
+    /// The autocorrelations at lags 1, 2, ..., each from −1 to 1.
     pub at_lags: Vec<f64>,
     /// 1.96 / √n: 95 % of the autocorrelations of independent values lie within ± this bound.
     pub bound: f64,
 }
 
 impl Correlogram {
-    /// Computes the correlogram of a series; `None` for too few values, or if all are equal. O(30
-    /// n).
+    /// Computes the correlogram of a series. `None` for fewer than ten values, or if all are equal.
+    /// O(n) per lag.
     pub fn of(values: &[f64]) -> Option<Self> {
         let differ = values.iter().any(|v| *v != values[0]);
         (values.len() >= policy::CORRELOGRAM_FROM && differ).then(|| Self {

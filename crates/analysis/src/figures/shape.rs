@@ -4,7 +4,7 @@ use super::{Point, View};
 use assay_stats::density;
 use assay_stats::descriptive::quantile_sorted;
 
-/// Number of points of a density.
+/// Number of points at which a density is evaluated.
 const DENSITY_POINTS: usize = 400;
 /// Maximum number of points of an empirical distribution.
 const STEPS: usize = 1000;
@@ -50,7 +50,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Computes the shape of ascending values, at least one. O(n).
+    /// Computes the shape of ascending values, of which there must be at least one. O(n).
     pub(super) fn of(sorted: &[f64], view: &View) -> Self {
         let below = sorted.partition_point(|&v| v < view.low && !view.contains(v));
         let up_to = sorted.partition_point(|&v| v <= view.high || view.contains(v));
@@ -91,8 +91,8 @@ impl FiveNumbers {
     }
 }
 
-/// At most `STEPS` points of the empirical distribution function, always including the first and
-/// the last.
+/// Returns at most `STEPS` points of the empirical distribution function, always including the
+/// first and the last.
 fn ecdf(sorted: &[f64]) -> Vec<Point> {
     let n = sorted.len();
     let steps = n.min(STEPS);
@@ -103,8 +103,8 @@ fn ecdf(sorted: &[f64]) -> Vec<Point> {
     if n == 0 { Vec::new() } else { (0..steps).map(point).collect() }
 }
 
-/// The density within the view. Values outside the view are included in the total, so the area
-/// under the curve is the share of values shown.
+/// Returns the density within the view, and its bandwidth. Values outside the view are included in
+/// the total, so the area under the curve is the share of values shown.
 fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     if sorted.len() < DENSITY_FROM || sorted[0] == sorted[sorted.len() - 1] {

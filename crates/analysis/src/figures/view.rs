@@ -1,15 +1,15 @@
 //! The part of an axis that a plot shows, and whether it is logarithmic.
 //!
-//! A value a thousand times as large as the others would squeeze them into a line. So plots of
-//! distributions end where values become few, and state the number outside. Computations use all
-//! values.
+//! A value a thousand times as large as the others would squeeze them into a line. Plots of
+//! distributions therefore end where values become few, and state the number of values outside.
+//! Computations use all values.
 
 use super::Point;
 use assay_stats::descriptive::quantile_sorted;
 
-/// Number of interquartile ranges shown beyond the quartiles, at most up to the extremes.
+/// Number of interquartile ranges beyond the quartiles that are shown, but not beyond the extremes.
 const REACH: f64 = 6.0;
-/// Ratio of medians above which the axis is logarithmic.
+/// Ratio of the largest to the smallest median above which the axis is logarithmic.
 const MEDIANS_APART: f64 = 5.0;
 const SPREAD: f64 = 30.0;
 
@@ -20,13 +20,13 @@ pub struct View {
     pub low: f64,
     /// Largest visible value.
     pub high: f64,
-    /// True for a logarithmic axis.
+    /// True if the axis is logarithmic.
     pub logarithmic: bool,
 }
 
 impl View {
-    /// Computes the view of the values of all subjects, each in ascending order; both ends are NaN
-    /// if there are none.
+    /// Computes the view of the values of all subjects, each in ascending order. Both ends are NaN
+    /// if there are no values.
     pub(super) fn of(sorted: &[Vec<f64>]) -> Self {
         let logarithmic = wants_logarithms(sorted);
         let scale = |v: f64| if logarithmic { v.ln() } else { v };
@@ -45,8 +45,8 @@ impl View {
         View { low: back(view.low), high: back(view.high), logarithmic }
     }
 
-    /// Returns true if a value is visible. Allows for rounding, so that ends converted to
-    /// logarithms and back contain their original values.
+    /// Returns true if a value is visible. Allows for rounding, so that an end that was converted
+    /// to a logarithm and back still contains its original value.
     pub fn contains(&self, value: f64) -> bool {
         let slack = if self.logarithmic { 1e-9 * value.abs() } else { 0.0 };
         self.low - slack <= value && value <= self.high + slack

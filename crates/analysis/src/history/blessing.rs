@@ -13,13 +13,13 @@ pub struct Blessing {
     pub run: String,
     /// Start of `run` in milliseconds since 1970.
     pub started: i64,
-    /// Time of acceptance in milliseconds since 1970.
+    /// Time at which the level was accepted, in milliseconds since 1970.
     pub blessed: i64,
     /// The user's reason.
     pub reason: String,
 }
 
-/// The last accepted level of a benchmark.
+/// Returns the last accepted level that applies to a benchmark.
 pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Blessing> {
     let own = blessings.iter().filter(|blessing| blessing.is_of(benchmark));
     own.max_by_key(|blessing| (blessing.started, blessing.blessed))
@@ -31,8 +31,9 @@ impl Blessing {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// Index of the level's run among `points`, which are in order. If the run is missing, the
-    /// index of the first run that was not measured earlier; if there is none, the number of runs.
+    /// Returns the index of the level's run among `points`, which must be in order. If that run is
+    /// missing, returns the index of the first run that did not start earlier, or the number of
+    /// runs if there is none.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);
@@ -53,7 +54,7 @@ impl Blessing {
         all - points.len()
     }
 
-    /// The finding that earlier runs are ignored.
+    /// Returns the finding that the `left_out` earlier runs are ignored.
     pub fn finding(&self, benchmark: &str, left_out: usize) -> Finding {
         let because = match self.reason.as_str() {
             "" => String::new(),

@@ -27,9 +27,9 @@ pub struct Creep {
     pub from: usize,
     /// One past the index of the last run.
     pub to: usize,
-    /// Last third / first third; `None` if a value is zero or negative.
+    /// Ratio of the last third of the runs to the first; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
-    /// Last third − first third.
+    /// Difference of the last third of the runs from the first, in the metric's unit.
     pub shift: Effect,
     /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
@@ -38,15 +38,15 @@ pub struct Creep {
 }
 
 impl Creep {
-    /// The revisions of the first and the last run.
+    /// Returns the revisions of the first and the last run.
     pub fn between<'a>(&self, series: &'a Series) -> (Option<&'a Revision>, Option<&'a Revision>) {
         let of = |index: usize| series.points.get(index).and_then(|p| p.revision.as_ref());
         (of(self.from), self.to.checked_sub(1).and_then(of))
     }
 }
 
-/// Finds creeping stretches, preferring the longest, and removes the edges inside them from
-/// `edges`.
+/// Finds creeping stretches, preferring the longest, and removes the edges inside these stretches
+/// from `edges`.
 pub(super) fn take(
     values: &[f64],
     edges: &mut Vec<usize>,
@@ -96,7 +96,7 @@ fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Op
     matters.then_some(Creep { from, to, ratio, shift, verdict, p: found.p })
 }
 
-/// The finding about a creeping series.
+/// Returns the finding about a creeping series.
 pub(super) fn finding(series: &Series, creep: &Creep) -> Finding {
     let label = series.benchmark.label();
     let size = creep.ratio.map_or_else(

@@ -1,22 +1,22 @@
 //! Events of a project: the changes of all its series, with changes that have a common cause merged
 //! into one event.
 //!
-//! The place of a change is only known to be between two runs. Changes on one machine whose ranges
-//! have a place in common are one event, and there are as few events as possible: the smallest set
-//! of places that explains all changes (the ends of the shortest ranges are in all others). Each
-//! change belongs to the place nearest to its best fit, and the range of an event is the
-//! intersection of its changes' ranges. Confidence sets of places share their error: among the
-//! changes of a machine for grouping, and among those of an event for its range, since otherwise,
-//! of a hundred changes with one cause, the 95 % sets of about five would miss its place. As a
+//! A change is only known to have come between two runs. Changes on one machine whose ranges have a
+//! position in common are one event, and there are as few events as possible: the smallest set of
+//! positions that explains all changes (the ends of those ranges that contain no earlier end). Each
+//! change belongs to the position nearest to its best fit, and the range of an event is the
+//! intersection of its changes' ranges. Confidence sets of positions share their error: among the
+//! changes of a machine for grouping, and among those of an event for its range. Otherwise, of a
+//! hundred changes with one cause, about five of the 95 % sets would miss its position. As a
 //! consequence, two causes that no series separates are one event, and a poorly located change is
 //! not a separate event.
 //!
-//! All series share the error: of the events and creeping series shown, at most
-//! [`policy::EVENTS_ERROR`] are false on average (Benjamini and Hochberg), counting at least as
-//! many tests as series; if nothing changed, the probability of any event is at most this rate. The
+//! All series share the error: on average, at most a share of [`policy::EVENTS_ERROR`] of the
+//! events and creeping series shown is false (Benjamini and Hochberg), counting at least as many
+//! tests as series. If nothing changed, the probability of any event is at most this share. The
 //! p-value of an event combines those of its changes by Simes' rule, so a cause that moved many
 //! series counts once and does not lead to further false events. A single series viewed separately
-//! shows more.
+//! may show more.
 
 use super::creep::Creep;
 use super::runs_needed::{self, Question};
@@ -37,23 +37,23 @@ pub struct Moved {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The change of the series; its indices refer to the series' own runs.
+    /// The change of the series. Its indices refer to the runs of this series.
     pub change: Change,
 }
 
 impl Moved {
-    /// Size of the change for sorting.
+    /// Returns the size of the change, by which series are sorted.
     fn weight(&self) -> f64 {
         self.change.ratio.map_or(0.0, |ratio| ratio.estimate.ln().abs())
     }
 }
 
-/// Changes with a common place.
+/// Changes at a common position, which are attributed to one cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// The machine on which it was measured.
+    /// The machine on which the series were measured.
     pub machine: String,
-    /// The series, largest change first.
+    /// The series that changed, largest change first.
     pub moved: Vec<Moved>,
     /// The last run that is certainly before the change.
     pub before: Point,
@@ -62,24 +62,24 @@ pub struct Event {
 }
 
 impl Event {
-    /// The last commit certainly before the event, and the first certainly after it; each `None` if
-    /// its run has no revision.
+    /// Returns the last commit certainly before the event, and the first certainly after it; each
+    /// is `None` if its run has no revision.
     pub fn between(&self) -> (Option<&Revision>, Option<&Revision>) {
         (self.before.revision.as_ref(), self.after.revision.as_ref())
     }
 
-    /// Number of commits that may have caused the event; `None` if unknown.
+    /// Returns the number of commits that may have caused the event; `None` if unknown.
     pub fn commits(&self) -> Option<u64> {
         commits_between(self.between())
     }
 
-    /// Number of series that got worse, and of those that got better.
+    /// Returns the number of series that got worse, and the number that got better.
     pub fn ways(&self) -> (usize, usize) {
         let better = self.moved.iter().filter(|m| m.change.verdict == Verdict::Faster).count();
         (self.moved.len() - better, better)
     }
 
-    /// p-value of the event (Simes, "An improved Bonferroni procedure", 1986).
+    /// Returns the p-value of the event (Simes, "An improved Bonferroni procedure", 1986).
     fn chance(&self) -> f64 {
         let mut chances: Vec<f64> = self.moved.iter().map(|moved| moved.change.p).collect();
         chances.sort_by(f64::total_cmp);
@@ -87,14 +87,15 @@ impl Event {
         chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
     }
 
-    /// The accepted level if all changes were accepted; if their levels differ, that of the largest
-    /// change.
+    /// Returns the accepted level if all changes were accepted. If their levels differ, returns
+    /// that of the largest change.
     pub fn accepted(&self) -> Option<&Blessing> {
         let all = self.moved.iter().all(|moved| moved.change.accepted.is_some());
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
     }
 
-    /// Returns true if the event is between runs of one commit.
+    /// Returns true if the event is between runs of one commit, which therefore can't have caused
+    /// it.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
     }
@@ -109,22 +110,23 @@ pub struct Events {
     pub series: usize,
     /// Number of series with enough runs to detect a change.
     pub enough: usize,
-    /// The machines.
+    /// Names of the machines.
     pub machines: Vec<String>,
-    /// Start of the first and of the last run in milliseconds since 1970.
+    /// Start of the first and of the last run in milliseconds since 1970; `None` if there are no
+    /// runs.
     pub days: Option<(i64, i64)>,
-    /// Confidence of intervals and places.
+    /// Confidence of the intervals, and of the positions of changes.
     pub confidence: f64,
     /// Findings about the project.
     pub findings: Vec<Finding>,
 }
 
-/// Accumulates changes series by series; stores only series with changes.
+/// Accumulates changes series by series. Series without changes are only counted.
 #[derive(Clone, Debug, Default)]
 pub struct Gathering {
     found: Vec<LocatedChange>,
     creeps: Vec<(f64, Vec<Finding>)>,
-    /// Series that begin or end at another level for a few runs, with their names and individual
+    /// Series whose first or last few runs are at another level, with their names and individual
     /// findings.
     short: Vec<(String, ShortLevel, Finding)>,
     findings: Vec<Finding>,
@@ -140,13 +142,13 @@ struct LocatedChange {
     machine: String,
     moved: Moved,
     best: Point,
-    /// The last run before the change and the first after it: one pair for each number of changes
-    /// (1, 2, 4, …) that share the error.
+    /// The last run before the change and the first after it. There is one pair for each number of
+    /// changes (1, 2, 4, …) that share the error.
     around: Vec<(Point, Point)>,
 }
 
 impl LocatedChange {
-    /// The runs around the change if `changes` changes share the error.
+    /// Returns the runs around the change if `changes` changes share the error.
     fn around(&self, changes: usize) -> &(Point, Point) {
         let doubled = changes.max(1).next_power_of_two().trailing_zeros() as usize;
         &self.around[doubled.min(self.around.len() - 1)]
@@ -190,8 +192,8 @@ impl Gathering {
         }
     }
 
-    /// The finding about series that begin or end on another level for a few runs; these tests
-    /// share a separate error.
+    /// Returns the finding about series that begin or end on another level for a few runs. These
+    /// tests share a separate error.
     fn short_levels(&self) -> Option<Finding> {
         let mut chances: Vec<f64> = self.short.iter().map(|(_, short, _)| short.p).collect();
         chances.resize(self.series, 1.0);
@@ -249,20 +251,20 @@ impl Gathering {
     }
 }
 
-/// Sorts by the runs around the events, in the order of revisions rather than time, since clocks
-/// can go back.
+/// Sorts events by the first run after them, latest first. Runs are in the order of revisions
+/// rather than time, since clocks can go back.
 fn latest_first(events: &mut [Event]) {
     let mut points: Vec<Point> = events.iter().map(|event| event.after.clone()).collect();
     let places = places(&mut points);
     events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));
 }
 
-/// Key of a run, which includes the revision since a run may have measured several.
+/// Returns the key of a run, which includes the revision because one run may have measured several.
 fn key(point: &Point) -> (String, Option<String>) {
     (point.recording.clone(), point.revision.as_ref().map(|revision| revision.commit.clone()))
 }
 
-/// Indices of runs in the order of measured revisions.
+/// Returns the index of each run in the order of measured revisions.
 fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
     in_order(points);
     points.dedup_by_key(|point| key(point));
@@ -279,8 +281,8 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
-    // The change came with one of the runs after `before`, up to `after`. The order may differ
-    // between series if some runs lack revisions.
+    // The change came with one of the runs after `before`, up to and including `after`. The order
+    // may differ between series if some runs lack revisions.
     let reach_of = |(before, after): &(Point, Point)| {
         let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))
@@ -322,7 +324,7 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
 }
 
 /// Keeps the series with the same metric as the first series, which was measured last. A metric
-/// whose unit changed has two series, which are never compared: the older one is dropped, with a
+/// whose unit changed has two series, which are never compared. The older one is dropped, with a
 /// finding.
 pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
     let Some(metric) = series.first().map(|series| series.metric.clone()) else {
@@ -333,7 +335,7 @@ pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) 
     (series, changed)
 }
 
-/// The finding that a metric's unit changed; `None` if it did not.
+/// Returns the finding that a metric's unit changed; `None` if it did not.
 pub fn unit_changed(benchmark: &Benchmark, was: &Metric, is: &Metric) -> Option<Finding> {
     let other = was.name == is.name && was.unit != is.unit;
     other.then(|| super::gate::unit_changed(&benchmark.label(), is, &was.unit))

@@ -38,17 +38,18 @@ use notes::{changed, only_sameness, stands_alone, too_coarse};
 
 /// Number of runs that are evaluated together, including the new one.
 const TOGETHER: usize = 3;
-/// Half width of a 95 % interval in standard errors; the recorded intervals of runs are at 95 %.
+/// Half width of a 95 % interval, in standard errors. The recorded intervals of runs are 95 %
+/// intervals.
 const HALF: f64 = 1.96;
 
 /// Parameters of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateSettings {
-    /// Confidence of all answers together.
+    /// Confidence of all verdicts together.
     pub confidence: f64,
     /// The smallest worsening that is reported, as a fraction.
     pub threshold: f64,
-    /// The worsening that must be detectable, as a fraction.
+    /// The worsening that must be detectable for a run to be normal, as a fraction.
     pub detect: f64,
     /// Maximum number of recent runs that count as normal.
     pub window: usize,
@@ -80,14 +81,15 @@ pub enum Standing {
     Normal,
     /// Better than normal.
     Better,
-    /// Unknown: a worsening that matters could not have been detected.
+    /// Unknown: a worsening that matters could not have been detected, or has not been confirmed
+    /// yet.
     Inconclusive,
     /// Worse than normal.
     Worse,
 }
 
 impl Standing {
-    /// The word used in JSON.
+    /// Returns the word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -98,61 +100,62 @@ impl Standing {
     }
 }
 
-/// The result for one benchmark.
+/// The result for one metric of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The benchmark.
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The new run's center.
+    /// Center of the metric in the new run.
     pub now: f64,
-    /// The result.
+    /// The result of the comparison with the normal runs.
     pub standing: Standing,
     /// Number of normal runs.
     pub runs: usize,
-    /// Geometric mean of the normal runs; `None` if there are none.
+    /// Geometric mean of the normal runs; `None` if there are none, or if a value is zero or
+    /// negative.
     pub normal: Option<f64>,
     /// Range of values that would be called neither worse nor better, at this benchmark's share of
     /// the error.
     pub range: Option<(f64, f64)>,
-    /// Ratio of the new run to normal; if only the last runs together show the worsening, that of
-    /// the second worst of them.
+    /// Ratio of the new run to the normal level. If the result depends on earlier runs, that of the
+    /// second worst of the last runs for a worsening, or of their mean for an improvement.
     pub ratio: Option<f64>,
     /// Standard deviation between runs, as a fraction.
     pub spread: Option<f64>,
     /// The worsening, as a fraction, that is found within three runs with a power of 80 %.
     pub detectable: Option<f64>,
-    /// Number of further runs that make the requested worsening detectable; `None` if it already
-    /// is, or if no number suffices.
+    /// Number of further runs needed to judge this run or to detect the requested worsening; `None`
+    /// if none are needed, or if no number suffices.
     pub more_runs: Option<usize>,
     /// p-value of "not worse" from both looks, adjusted over all benchmarks.
     pub p: Option<f64>,
-    /// True if the result depends on the earlier runs.
+    /// True if the result depends on the runs before the new one.
     pub together: bool,
     /// True if this run alone is worse and no other run confirms this yet, so that the result is
     /// inconclusive.
     pub stands_out: bool,
     /// Revision of the last normal run that has one.
     pub last_normal: Option<Revision>,
-    /// Result of a fresh run to confirm the alarm, if any.
+    /// Result of a fresh run to confirm the alarm, if one was requested.
     pub confirmation: Option<Confirmation>,
 }
 
 /// The result for a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The parameters.
+    /// The parameters that were used.
     pub asked: GateSettings,
-    /// The benchmarks, in the given order.
+    /// The results of the benchmarks, in the given order.
     pub judged: Vec<Judged>,
     /// Findings about the run.
     pub findings: Vec<Finding>,
 }
 
 impl Gate {
-    /// The most severe result: worse if any benchmark is, otherwise inconclusive if any is.
-    /// Inconclusive if there are no benchmarks.
+    /// Returns the most severe result: worse if any benchmark is, otherwise inconclusive if any is,
+    /// otherwise normal. Inconclusive if there are no benchmarks.
     pub fn standing(&self) -> Standing {
         let worst = self.judged.iter().map(|judged| judged.standing).max();
         match worst {
@@ -162,7 +165,8 @@ impl Gate {
         }
     }
 
-    /// Label of a benchmark in findings; includes the metric if several are judged.
+    /// Returns the label of a benchmark in findings, which includes the metric if several metrics
+    /// are judged.
     pub fn label(&self, judged: &Judged) -> String {
         let several = self.judged.iter().any(|other| other.metric.name != judged.metric.name);
         named(&judged.benchmark, &judged.metric, several)
@@ -174,7 +178,8 @@ fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
     if several { format!("{label} ({})", metric.name) } else { label }
 }
 
-/// Judges all benchmarks of a run. O(benchmarks · window · log) per change of level in the window.
+/// Judges all benchmarks of a run. O(benchmarks · window · log window) per change of level in the
+/// window.
 pub fn gate(candidates: Vec<Candidate>, asked: GateSettings) -> Gate {
     let known: Vec<BenchmarkStatistics> = candidates
         .iter()
@@ -201,12 +206,12 @@ pub fn gate(candidates: Vec<Candidate>, asked: GateSettings) -> Gate {
 struct Adjusted {
     worse: f64,
     better: f64,
-    /// p-value of "not worse", from this run alone.
+    /// p-value of "not worse" from this run alone.
     alone: f64,
 }
 
-/// Statistics of one benchmark before the error is shared. All numbers are logarithms, and higher
-/// is worse.
+/// Statistics of one benchmark before the error is shared. Values are logarithms with a sign such
+/// that higher is worse.
 #[derive(Clone, Debug, Default)]
 struct BenchmarkStatistics {
     runs: usize,
@@ -214,7 +219,7 @@ struct BenchmarkStatistics {
     spread: f64,
     /// Autocorrelation time of the runs.
     tau: f64,
-    /// Variance of the new run in excess of that of the normal runs.
+    /// Squared standard error of the new run's center in excess of that of the normal runs.
     extra: f64,
     now: f64,
     /// Mean of the new run and the runs evaluated with it.
@@ -227,18 +232,19 @@ struct BenchmarkStatistics {
     is_confirmed: bool,
     /// p-values of "not worse", alone and together.
     worse: [f64; 2],
-    /// p-value of "this run or the one before it is not worse": the larger p-value of the two
-    /// alone.
+    /// p-value of "this run or the one before it is not worse": the larger of the p-values of these
+    /// two runs alone.
     in_a_row: f64,
     /// p-values of "not better", alone and together.
     better: [f64; 2],
-    /// p-value of the run alone if it resembles an earlier run and there is no second look.
+    /// p-value of the run alone if some earlier run was at least as bad and there is no second
+    /// look.
     seen_before: Option<f64>,
     /// Ratio of the normal level to the previous level, if the normal runs begin at a change.
     changed: Option<f64>,
     /// Revision of the last normal run that has one.
     last_normal: Option<Revision>,
-    /// False if logarithms can't be taken.
+    /// True if all values are positive, so that logarithms can be taken.
     is_positive: bool,
 }
 
@@ -254,7 +260,7 @@ impl BenchmarkStatistics {
         if !is_positive {
             return Self { runs: points.len(), ..nothing };
         }
-        // Few runs leave none for a second look.
+        // If there are few runs, few or none are left for the second look.
         let spare = match points.len() {
             runs if runs > policy::FEWEST_RUNS + TOGETHER => TOGETHER - 1,
             runs => usize::from(runs > policy::FEWEST_RUNS),
@@ -332,7 +338,7 @@ impl BenchmarkStatistics {
             let df = known.df(runs);
             match scale > 0.0 {
                 true => [student_t::cdf(-t, df), student_t::cdf(t, df)],
-                // For counts that never varied, any other number is different.
+                // If counts never varied, any other number is certainly different.
                 false => [f64::from(value <= mean), f64::from(value >= mean)],
             }
         };
@@ -349,9 +355,9 @@ impl BenchmarkStatistics {
         known
     }
 
-    /// p-value of "not worse" for an alarm, relative to the whole error: from two runs in a row
-    /// that are worse alone, or from the last runs together if they are worse even without the
-    /// worst of them. If runs never varied, this run alone suffices.
+    /// Returns the p-value of "not worse" for an alarm, relative to the whole error: from two runs
+    /// in a row that are worse alone, or from the last runs together if they are worse even without
+    /// the worst of them. If runs never varied, this run alone suffices.
     fn p_worse(&self) -> f64 {
         if self.runs >= policy::FEWEST_RUNS && self.spread == 0.0 && self.is_positive {
             return self.worse[0].min(self.worse[1]);
@@ -363,19 +369,20 @@ impl BenchmarkStatistics {
         together.min(self.in_a_row / policy::GATE_ALONE).min(1.0)
     }
 
-    /// p-value of "not better" from the looks at the new run alone and at the last runs together.
+    /// Returns the p-value of "not better" from the looks at the new run alone and at the last runs
+    /// together.
     fn p_better(&self) -> f64 {
         let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
         (self.better[0] / weights[0]).min(self.better[1] / weights[1]).min(1.0)
     }
 
-    /// Degrees of freedom of a look at `new` new runs.
+    /// Returns the degrees of freedom of a look at `new` new runs.
     fn df(&self, new: usize) -> f64 {
         let known = self.runs as f64 - 1.0;
         if new == 1 { known.min(policy::GATE_DF_ALONE) } else { known }
     }
 
-    /// Standard error of the mean of `runs` new runs relative to the normal mean.
+    /// Returns the standard error of the mean of `runs` new runs relative to the normal mean.
     fn scale(&self, runs: usize) -> f64 {
         self.scale_with(runs, self.runs)
     }
@@ -386,8 +393,8 @@ impl BenchmarkStatistics {
         (self.spread * self.spread * between + self.extra / (new * new)).sqrt()
     }
 
-    /// The worsening that is found within three runs with a power of 80 %, given `runs` normal runs
-    /// and `benchmarks` benchmarks that share the error.
+    /// Returns the worsening that is found within three runs with a power of 80 %, given `runs`
+    /// normal runs and `benchmarks` benchmarks that share the error.
     fn detectable(&self, asked: GateSettings, benchmarks: usize, runs: usize) -> f64 {
         let level = level_together(asked, benchmarks);
         let critical = -student_t::quantile(level, runs as f64 - 1.0);
@@ -427,7 +434,7 @@ impl BenchmarkStatistics {
             confirmation: None,
         };
         if !self.is_positive {
-            // For zeros, only equality can be judged.
+            // Zero or negative values can only be tested for equality.
             let same = !before.is_empty() && before.iter().all(|p| p.result.centre == now.centre);
             let standing = if same { Standing::Normal } else { Standing::Inconclusive };
             findings.extend((!same).then(|| only_sameness(label)));
@@ -476,7 +483,7 @@ impl BenchmarkStatistics {
         if let Some(change) = self.changed {
             findings.push(changed(label, change, self.runs));
         }
-        // The deciding look, if any.
+        // True if the result depends on the earlier runs.
         let together = match (has_worse, has_better) {
             (true, _) => self.is_confirmed || self.in_a_row < 1.0,
             (_, true) => {
@@ -510,12 +517,12 @@ impl BenchmarkStatistics {
     }
 }
 
-/// Level of the look at the last runs together, for each of `benchmarks` benchmarks.
+/// Returns the level of the look at the last runs together, for each of `benchmarks` benchmarks.
 fn level_together(asked: GateSettings, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 
-/// Returns the start of the last level, and the ratio of that level to the one before.
+/// Returns the index at which the last level starts, and the ratio of that level to the one before.
 fn since(centres: &[f64]) -> (usize, Option<f64>) {
     let (edges, _) = levels::edges(centres, policy::GATE_CHANGED);
     let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };
@@ -523,7 +530,7 @@ fn since(centres: &[f64]) -> (usize, Option<f64>) {
     (begin, Some(level(begin, end) / level(before, begin)))
 }
 
-/// Standard deviation caused by rounding alone, if values come in steps.
+/// Returns the standard deviation caused by rounding alone if values come in steps, otherwise 0.
 fn resolution(values: &[f64], now: f64) -> f64 {
     let mut all = values.to_vec();
     all.push(now);

@@ -1,14 +1,14 @@
 //! Detects changes of level in a series of runs, for both the trend and the normal runs of a gate.
 //!
 //! Changes are detected on ranks ([`change_points::levels`]), so that a single bad run has little
-//! effect, and allowing for correlation between successive runs. Changes too small to matter are
-//! dropped.
+//! effect. Correlation between successive runs is taken into account. Changes too small to matter
+//! are dropped.
 
 use crate::policy;
 use assay_stats::change_points::{self, Levels};
 use assay_stats::{autocorrelation, descriptive};
 
-/// Seed for ordering ties: the same runs always give the same changes.
+/// Seed for ordering ties. It is fixed, so that the same runs always give the same changes.
 pub(super) const SEED: u64 = 20;
 
 /// Returns the edges of the parts between changes, including both ends of the series, and the
@@ -39,7 +39,7 @@ fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
     }
 }
 
-/// The autocorrelation time of the runs if their correlation is beyond chance, otherwise 1.
+/// Returns the autocorrelation time of the runs if their correlation is beyond chance, otherwise 1.
 pub(super) fn dependence(values: &[f64]) -> f64 {
     let ranks = autocorrelation::ranks(values);
     let found = autocorrelation::dependence_of_ranks(&ranks);

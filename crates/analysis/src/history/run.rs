@@ -1,4 +1,4 @@
-//! A run in a history, without its samples. Its contents come from the store.
+//! A run in a history, without its samples. The store provides its contents.
 
 use super::{Benchmark, Revision, RunSummary};
 use crate::comparison::Effect;
@@ -7,7 +7,7 @@ use assay_data::{Finding, Metric};
 /// Number of digits of a digest that are displayed.
 const SHORT: usize = 10;
 
-/// The beginning of a digest.
+/// Returns the beginning of a digest, for display.
 pub fn short_digest(digest: &str) -> &str {
     digest.get(..SHORT).unwrap_or(digest)
 }
@@ -15,7 +15,7 @@ pub fn short_digest(digest: &str) -> &str {
 /// A stored run, without its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Number of the run in the store.
+    /// Identifier of the run in the store.
     pub id: i64,
     /// SHA-256 digest of the run.
     pub digest: String,
@@ -29,7 +29,7 @@ pub struct Run {
     pub argv: Vec<String>,
     /// Name and version of the tool that measured the run, if known.
     pub tool: Option<String>,
-    /// Number of results.
+    /// Number of results in the run.
     pub results: u64,
     /// The worst verdict of the run's comparisons, if any.
     pub verdict: Option<String>,
@@ -37,14 +37,14 @@ pub struct Run {
     pub machine: String,
     /// Fingerprint of the machine.
     pub fingerprint: String,
-    /// The measured revision.
+    /// The measured revision, if known.
     pub revision: Option<Revision>,
-    /// The deciding metric.
+    /// Name of the deciding metric, if any.
     pub metric: Option<String>,
 }
 
 impl Run {
-    /// The beginning of the digest.
+    /// Returns the beginning of the digest, for display.
     pub fn short(&self) -> &str {
         short_digest(&self.digest)
     }
@@ -57,20 +57,20 @@ pub struct RunResult {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The result.
+    /// Summary of the metric in this run.
     pub summary: RunSummary,
 }
 
 /// A comparison in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The subject of the verdict.
+    /// Name of the compared subject.
     pub subject: String,
-    /// The reference.
+    /// Name of the reference.
     pub reference: String,
     /// The verdict.
     pub verdict: String,
-    /// Second / first.
+    /// Ratio of the subject to the reference.
     pub ratio: Option<Effect>,
 }
 
@@ -90,6 +90,6 @@ pub struct Contents {
 pub struct Vanished {
     /// The last run that contained the benchmark.
     pub last: Run,
-    /// Number of later runs without the benchmark, of at most 20.
+    /// Number of runs that lack the benchmark, among the 20 most recent ones after `last`.
     pub runs: u64,
 }

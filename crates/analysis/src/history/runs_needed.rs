@@ -14,7 +14,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// Returns the minimum number of runs.
+    /// Returns the minimum number of runs needed to answer the question.
     pub(super) fn fewest(self) -> usize {
         match self {
             Self::Judge => policy::FEWEST_RUNS,
@@ -22,7 +22,7 @@ impl Question {
         }
     }
 
-    /// Returns the number of missing runs; `None` if there are enough.
+    /// Returns the number of runs still missing; `None` if there are enough.
     pub(super) fn more(self, runs: usize) -> Option<usize> {
         self.fewest().checked_sub(runs).filter(|more| *more > 0)
     }
@@ -48,7 +48,7 @@ impl Question {
     }
 }
 
-/// The finding about several series with too few runs to show a change.
+/// Returns the finding about several series with too few runs to show a change.
 pub(super) fn finding_of_several(few: usize, all: usize) -> Finding {
     let message = format!(
         "{few} of {all} series {} fewer than {} runs on one machine: a change cannot be detected there",

@@ -17,10 +17,10 @@ use assay_data::code;
 use assay_data::{Better, Finding};
 use assay_stats::descriptive;
 
-/// Minimum number of runs at an end: a single one is an outlier.
+/// Minimum number of runs at an end, because a single one is an outlier.
 const FEWEST: usize = 2;
 
-/// Runs at an end of a series that differ from the adjacent ones.
+/// Runs at an end of a series whose level differs from that of the adjacent runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortLevel {
     /// True if the level is at the beginning of the series, not the end.
@@ -29,27 +29,27 @@ pub struct ShortLevel {
     pub runs: usize,
     /// Number of adjacent runs, up to the next change.
     pub others: usize,
-    /// True if the level's runs are higher than the others.
+    /// True if the level's runs are higher than the adjacent ones.
     pub is_higher: bool,
-    /// After / before; `None` if a value is zero or negative.
+    /// Ratio of the level after the change to that before; `None` if a value is zero or negative.
     pub ratio: Option<f64>,
-    /// After − before.
+    /// Difference of the level after the change from that before, in the metric's unit.
     pub shift: f64,
-    /// `Faster` if the change would be an improvement, `Slower` for a worsening.
+    /// `Faster` if the change would be an improvement, `Slower` if it would be a worsening.
     pub verdict: Verdict,
     /// p-value of an end that differs at least this clearly.
     pub p: f64,
 }
 
 impl ShortLevel {
-    /// Number of further runs needed for this to count as a change.
+    /// Returns the number of further runs needed for this to count as a change.
     pub fn more(&self) -> usize {
         policy::FEWEST_RUNS - self.runs
     }
 }
 
-/// Returns the end of the series that differs most clearly, if any; `edges` are the edges of its
-/// parts. O(runs · log).
+/// Returns the end of the series that differs most clearly, if any. `edges` are the edges of its
+/// parts. O(n log n).
 pub(super) fn find(
     values: &[f64],
     edges: &[usize],
@@ -60,7 +60,7 @@ pub(super) fn find(
     let looks = 2 * (FEWEST..policy::FEWEST_RUNS).count();
     let at = |is_first: bool, runs: usize| {
         let part = if is_first { &values[first..second] } else { &values[before..last] };
-        // With fewer runs, there is no other level yet.
+        // Fewer adjacent runs do not establish a level from which the end could differ.
         let others = part.len().checked_sub(runs).filter(|o| *o >= policy::FEWEST_RUNS)?;
         let p = (looks as f64 * 2.0 / combinations(part.len(), runs)).min(1.0);
         let (old, new) = part.split_at(if is_first { runs } else { others });
@@ -78,7 +78,7 @@ pub(super) fn find(
             return None;
         }
         let Size { ratio, shift, verdict } = size(old, new, better, confidence)?;
-        // Intervals would be very wide or unbounded.
+        // Intervals are omitted because they would be very wide or unbounded.
         let (ratio, shift) = (ratio.map(|ratio| ratio.estimate), shift.estimate);
         Some(ShortLevel { is_first, runs, others, is_higher, ratio, shift, verdict, p })
     };
@@ -88,12 +88,12 @@ pub(super) fn find(
     all.min_by(|a, b| a.p.total_cmp(&b.p))
 }
 
-/// Number of ways to choose `chosen` of `n`.
+/// Returns the number of ways to choose `chosen` of `n` items.
 fn combinations(n: usize, chosen: usize) -> f64 {
     (0..chosen).map(|i| (n - i) as f64 / (i + 1) as f64).product()
 }
 
-/// The finding about a series that begins or ends on another level.
+/// Returns the finding about a series that begins or ends on another level.
 pub(super) fn finding(series: &Series, short: &ShortLevel) -> Finding {
     let label = series.benchmark.label();
     let unit = series.metric.unit.symbol();
@@ -112,7 +112,7 @@ pub(super) fn finding(series: &Series, short: &ShortLevel) -> Finding {
     found.with("runs", runs as f64).with("more", short.more() as f64).with("p", short.p)
 }
 
-/// The finding about several series with short levels.
+/// Returns the finding about several series that begin or end on another level.
 pub(super) fn finding_of_several(short: &[(&str, &ShortLevel)], series: usize) -> Option<Finding> {
     let (name, nearest) = short.iter().min_by_key(|(_, short)| short.more())?;
     let message = format!(

@@ -1,5 +1,5 @@
-//! Tests that got slower over days of runs, from the changes of all series, which share the error
-//! ([`events`](super::events)).
+//! Finds tests that got slower over days of runs, from the changes in all series. The series share
+//! the error ([`events`](super::events)).
 
 use super::events::Gathering;
 use super::trend::trend;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 /// Milliseconds per day.
 const DAY: f64 = 86_400_000.0;
 
-/// Findings about tests that got slower within the last [`policy::SLOWER_DAYS`] days, largest
-/// change first. `times` has the duration in seconds of each test at each time in milliseconds
-/// since 1970. A common slowdown of most tests is reported once, since no single test is its cause.
-/// O(values log values).
+/// Reports the tests that got slower within the last [`policy::SLOWER_DAYS`] days, largest change
+/// first. `times` maps each test to its durations in seconds, each with its time; all times,
+/// including `now`, are in milliseconds since 1970. If most tests slowed down at the same time,
+/// this is reported once, since no single test is the cause. O(values log values).
 pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<Finding> {
     let mut gathering = Gathering::default();
     for (name, taken) in times {

@@ -1,4 +1,4 @@
-//! The variation between runs on one level, as context for the difference between two runs. No
+//! The variation between runs at the same level, as context for the difference between two runs. No
 //! decision depends on it.
 
 use super::trend::Trend;
@@ -6,8 +6,8 @@ use crate::policy;
 use assay_stats::descriptive;
 
 impl Trend {
-    /// Robust standard deviation of the runs since the last change, as a fraction of their median;
-    /// `None` if there are too few, or if their median is not positive.
+    /// Returns the robust standard deviation of the runs since the last change, as a fraction of
+    /// their median; `None` if there are too few runs or if their median is not positive.
     pub fn spread(&self) -> Option<f64> {
         let last = self.parts.last().filter(|part| part.median > 0.0)?;
         let values = &self.values()[last.from..last.to];

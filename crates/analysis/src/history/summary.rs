@@ -24,19 +24,21 @@ pub struct Summarised {
     pub metric: usize,
     /// The benchmark, shared by its metrics.
     pub benchmark: Rc<Benchmark>,
-    /// The commit of the side; `None` if it is that of the whole run.
+    /// Commit of the subject's side; `None` if the side has no commit of its own, so that the
+    /// commit of the whole run applies.
     pub commit: Option<String>,
-    /// The summary.
+    /// Summary of the metric's values.
     pub result: RunSummary,
 }
 
-/// The name of a machine: its host name, or its processor; `None` if unknown.
+/// Returns the name of a machine: its host name or, without one, its processor; `None` if both are
+/// unknown.
 pub fn machine_name(environment: &Environment) -> Option<&str> {
     environment.text("hostname").or_else(|| environment.text("cpu_model"))
 }
 
-/// Returns one entry for each metric of each subject with values or a recorded summary.
-/// O(observations · log).
+/// Returns one entry for each metric of each subject that has values or a recorded summary. O(n log
+/// n) for n observations.
 pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
     let by_subject = samples.by_subject();
     let summaries: HashMap<(usize, &str), &Summary> =
@@ -50,7 +52,7 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
         let benchmark = Rc::new(Benchmark {
             name: name.clone(),
             parameters: of.parameters.clone(),
-            // Sides that are revisions, and commands with their own names, have no role.
+            // Sides that are revisions and commands with their own names have no role.
             role: if own.is_some() || row.name.is_empty() { 0 } else { of.side },
         });
         for (metric, known) in samples.metrics.iter().enumerate() {

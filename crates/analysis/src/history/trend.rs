@@ -3,9 +3,9 @@
 //!
 //! The points are runs, so a run of many processes counts once. [`levels`] detects changes of
 //! level. The size of a change is the Hodges-Lehmann ratio of the runs before and after it, with an
-//! interval widened for the correlation of successive runs, and its place is a confidence set
-//! ([`change_points::places`]). A change among runs of one commit is attributed to the machine, not
-//! the code. A steady rise or fall has no place and is reported as creep ([`creep`]).
+//! interval widened for the correlation of successive runs. Its position is given as a confidence
+//! set ([`change_points::places`]). A change among runs of one commit is attributed to the machine,
+//! not the code. A steady rise or fall has no single position and is reported as creep ([`creep`]).
 
 use super::creep::{self, Creep};
 use super::levels;
@@ -21,10 +21,11 @@ use assay_data::{Better, Finding, Severity};
 use assay_stats::change_points::{self, Levels};
 use assay_stats::descriptive;
 
-/// Number of powers of two for which places are computed: up to a thousand changes share the error.
+/// Number of powers of two for which positions are computed, so that up to 1,024 changes can share
+/// the error.
 const SHARED: usize = 11;
 
-/// Runs between two changes.
+/// A stretch of runs between two changes, or between a change and an end of the series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Index of the first run.
@@ -44,17 +45,17 @@ pub struct Change {
     pub earliest: usize,
     /// Index of the latest run that may be the first after the change.
     pub latest: usize,
-    /// After / before; `None` if a value is zero or negative.
+    /// Level after the change divided by the level before; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
-    /// After − before.
+    /// Level after the change minus the level before.
     pub shift: Effect,
     /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
     /// p-value of a change at least this clear in a series of this length.
     pub p: f64,
-    /// The first accepted level that includes the new level, if any.
+    /// The first level accepted at or after this change, if any.
     pub accepted: Option<Blessing>,
-    /// `earliest` and `latest` for each number of changes (1, 2, 4, …) that share the error.
+    /// `earliest` and `latest` if the error is shared by 1, 2, 4, … changes.
     pub(super) shared: Vec<(usize, usize)>,
 }
 
@@ -63,34 +64,34 @@ pub struct Change {
 pub struct Trend {
     /// The series, in the order of its revisions.
     pub series: Series,
-    /// The parts, one more than changes.
+    /// The parts between the changes, in order; one more than there are changes.
     pub parts: Vec<Part>,
     /// The changes, in order.
     pub changes: Vec<Change>,
     /// Stretches that rise or fall steadily, in order.
     pub creeps: Vec<Creep>,
-    /// An end on another level, with too few runs for a change.
+    /// A different level at one end of the series, with too few runs to count as a change.
     pub short: Option<ShortLevel>,
-    /// Confidence of intervals and places.
+    /// Confidence of the intervals and of the positions of changes.
     pub confidence: f64,
     /// Findings about the trend.
     pub findings: Vec<Finding>,
 }
 
 impl Trend {
-    /// The last commit certainly before a change, and the first certainly after it; each `None` if
-    /// its run has no revision.
+    /// Returns the last commit that is certainly before a change and the first that is certainly
+    /// after it. Either is `None` if its run has no revision.
     pub fn between(&self, change: &Change) -> (Option<&Revision>, Option<&Revision>) {
         let of = |index: usize| self.series.points.get(index).and_then(|p| p.revision.as_ref());
         (change.earliest.checked_sub(1).and_then(of), of(change.latest))
     }
 
-    /// Number of commits that may have caused a change; `None` if unknown.
+    /// Returns the number of commits that may have caused a change; `None` if unknown.
     pub fn commits(&self, change: &Change) -> Option<u64> {
         commits_between(self.between(change))
     }
 
-    /// Marks accepted changes: those up to the run at which a level was accepted. O(blessings ·
+    /// Marks as accepted all changes up to the run at which a level was accepted. O(blessings ·
     /// runs).
     #[must_use]
     pub fn accepting(mut self, blessings: &[Blessing]) -> Self {
@@ -106,13 +107,14 @@ impl Trend {
         self
     }
 
-    /// Values of all runs, in order.
+    /// Returns the values of all runs, in order.
     pub fn values(&self) -> Vec<f64> {
         self.series.points.iter().map(|point| point.result.centre).collect()
     }
 }
 
-/// Number of commits after the first of two, up to the second.
+/// Returns the number of commits after the first revision, up to and including the second; `None`
+/// if unknown.
 pub(super) fn commits_between(
     (before, after): (Option<&Revision>, Option<&Revision>),
 ) -> Option<u64> {
@@ -135,7 +137,7 @@ pub fn trend(mut series: Series, confidence: f64) -> Trend {
         .windows(3)
         .filter_map(|edge| change(&values, edge, &found, series.metric.better, confidence))
         .collect();
-    // The ends of a slope differ as well.
+    // The ends of a creep also look like different levels.
     let creeps_at = |edge: usize| creeps.iter().any(|creep| creep.from == edge || creep.to == edge);
     let short = short_level::find(&values, &edges, series.metric.better, confidence)
         .filter(|short| !creeps_at(if short.is_first { 0 } else { values.len() }));
@@ -159,7 +161,7 @@ fn change(
     let shared: Vec<(usize, usize)> =
         places.into_iter().map(|(first, last)| (from + first, from + last)).collect();
     let &(earliest, latest) = shared.first()?;
-    // The correlation used to locate the places.
+    // The autocorrelation time, from the correlation that was used to locate the change.
     let time = (1.0 + found.lag1) / (1.0 - found.lag1);
     let size =
         size_of_dependent((&values[from..index], &values[index..to]), time, better, confidence)?;
@@ -205,8 +207,8 @@ pub(super) fn without_commit(point: &Point) -> Finding {
     Finding::new(code::CHANGED_WITHOUT_COMMIT, message)
 }
 
-/// The finding about a benchmark that is missing from later runs; `last` names the last revision
-/// that contained it.
+/// Returns the finding that a benchmark is missing from `runs` later runs. `last` names the last
+/// revision that contained it.
 pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
     let message = format!(
         "{benchmark} is gone: it was last measured at {last}, and {} of the same benchmarks {} it",
@@ -219,8 +221,8 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
         .with("runs", runs as f64)
 }
 
-/// The finding about commits around a change that the repository no longer connects: `lost` is
-/// missing from it, or, if `None`, they are on two branches.
+/// Returns the finding that the repository no longer connects the commits around a change: either
+/// `lost` is missing or, if `lost` is `None`, the commits are on two branches.
 pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision) -> Finding {
     let why = match lost {
         Some(lost) => format!("commit {} is no longer in this repository", lost.short()),

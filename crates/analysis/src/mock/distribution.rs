@@ -1,10 +1,11 @@
 //! The distributions of synthetic data, and their notation: `2000 * mix(0.7: lognormal(0, 0.2),
 //! 0.3: 1 + lognormal(0, 0.2))`.
 //!
-//! The notation has numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and
-//! `mix` of distributions with their shares. A distribution that occurs twice is drawn twice: the
-//! parts of a sum are independent. The recursive-descent parser rejects input that is nested too
-//! deeply or has too many parts, so that no input can exhaust the stack.
+//! The notation consists of numbers, distributions with their parameters, `+`, `-`, `*`,
+//! parentheses, and `mix`, which combines distributions by their shares. A distribution that occurs
+//! twice is drawn twice, so the parts of a sum are independent. The recursive-descent parser
+//! rejects input that is nested too deeply or has too many parts, so that no input can exhaust the
+//! stack.
 //!
 //! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`, `atom = number
 //! | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (','
@@ -13,9 +14,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Maximum nesting depth of parentheses.
+/// Maximum nesting depth of atoms; parentheses, minus signs and `mix` each add one level.
 const DEEPEST: usize = 32;
-/// Maximum number of numbers, distributions and signs in one text.
+/// Maximum number of numbers, distributions, pairs of parentheses and operators in one text.
 pub const MOST_PARTS: usize = 256;
 /// Tolerance for the sum of a mixture's shares, due to rounding of decimals.
 const SHARES_WITHIN: f64 = 1e-9;
@@ -25,14 +26,14 @@ const SHARES_WITHIN: f64 = 1e-9;
 pub enum Distribution {
     /// A constant.
     Constant(f64),
-    /// Uniform between `low` < `high`.
+    /// Uniform between `low` and `high`, where `low` < `high`.
     Uniform {
         /// The lower bound.
         low: f64,
         /// The upper bound.
         high: f64,
     },
-    /// Normal, with mean and standard deviation (≥ 0).
+    /// Normal, with the given mean and standard deviation (≥ 0).
     Normal {
         /// Mean.
         mean: f64,
@@ -57,7 +58,7 @@ pub enum Distribution {
         /// Degrees of freedom.
         df: f64,
     },
-    /// Pareto: `least` (> 0) times a power of a uniform number; the smaller the `shape` (> 0), the
+    /// Pareto: `least` (> 0) times a power of a uniform number. The smaller the `shape` (> 0), the
     /// heavier the tail.
     Pareto {
         /// Exponent of the tail.
@@ -77,24 +78,24 @@ pub enum Distribution {
     Mix(Vec<(f64, Distribution)>),
 }
 
-/// An error in a distribution, with its position.
+/// An error in the notation of a distribution, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct DistributionError {
-    /// The whole text.
+    /// The text of the distribution, with control characters replaced.
     pub text: String,
-    /// Start of the problem, in characters counted from 1; one past the end if something is
+    /// Start of the problem in characters, counted from 1; one past the end if something is
     /// missing.
     pub position: usize,
-    /// The problem and its correction.
+    /// Description of the problem, if possible with a correction.
     pub problem: String,
 }
 
 /// The index of an invalid parameter, and the problem.
 type WrongParameter = (usize, &'static str);
 
-/// A named distribution: its parameters, and a function that creates it from them, or returns the
-/// invalid parameter.
+/// A named distribution, with its parameters and a function that creates it from their values or
+/// reports the invalid one.
 struct NamedDistribution {
     name: &'static str,
     parameters: &'static [&'static str],
@@ -107,7 +108,7 @@ const NAMED: [NamedDistribution; 6] = [
         parameters: &["LOW", "HIGH"],
         make: |p| {
             let (low, high) = (p[0], p[1]);
-            // Their difference must also be finite.
+            // The difference between the bounds must also be finite.
             if low < high && (high - low).is_finite() {
                 Ok(Distribution::Uniform { low, high })
             } else {
@@ -187,7 +188,7 @@ impl FromStr for Distribution {
 
 struct Reader<'a> {
     text: &'a str,
-    /// Position in the text, as an offset in bytes.
+    /// Offset of the next character in the text, in bytes.
     at: usize,
     depth: usize,
     parts: usize,
@@ -389,7 +390,7 @@ impl Reader<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Counts a part of the distribution; an error if there are too many.
+    /// Counts a part of the distribution. Returns an error if there are too many.
     fn count(&mut self) -> Result<(), DistributionError> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
@@ -418,7 +419,7 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Formats a number so that it parses back to the same double, with an exponent instead of many
+/// Formats a number so that it parses back to the same double, using an exponent instead of many
 /// zeros.
 pub fn written(number: f64) -> String {
     let size = number.abs();
@@ -434,7 +435,7 @@ fn named(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[f64]) -> fmt::Res
     write!(f, "{name}({})", parameters.join(", "))
 }
 
-/// Precedence of a distribution's notation.
+/// Precedence of a distribution's outermost operator, lowest first.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Bond {
     Sum,
@@ -451,7 +452,7 @@ impl Distribution {
         }
     }
 
-    /// Writes the distribution, in parentheses if its place requires a higher precedence.
+    /// Writes the distribution, in parentheses if its context requires a higher precedence.
     fn write(&self, f: &mut fmt::Formatter<'_>, place: Bond) -> fmt::Result {
         if self.bond() < place {
             f.write_str("(")?;

@@ -1,11 +1,11 @@
 //! Draws the numbers of a recipe one by one.
 //!
 //! Distributions with a known inverse distribution function are drawn by inversion of one uniform
-//! number; Student's t by Bailey's polar method (1994, Mathematics of Computation 62, 779: t = √(ν
-//! (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of rejection, so that each value
-//! uses the same number of draws). The generator is PCG (64 bits from a state of 128), one for
-//! every subject and one for the order within blocks, so that the draws of one subject do not
-//! depend on the others.
+//! number. Student's t is drawn by Bailey's polar method (1994, Mathematics of Computation 62, 779:
+//! t = √(ν (u^(−2/ν) − 1)) cos 2πv), here with two uniform numbers instead of rejection, so that
+//! each value uses the same number of draws. The generator is PCG (128-bit state, 64-bit output).
+//! There is one for every subject and one for the order within blocks, so that the draws of one
+//! subject do not depend on the others.
 
 use super::{Change, Distribution, MockError, Recipe};
 use assay_stats::normal;
@@ -13,14 +13,14 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::TAU;
 
-/// A value and its place.
+/// A drawn value, with its position in the simulated experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnValue {
     /// Index of the subject in the recipe.
     pub subject: usize,
-    /// Block and position within it, both from 0; `None` for data without blocks.
+    /// Block and position within the block, both counted from 0; `None` for data without blocks.
     pub place: Option<(u32, u32)>,
-    /// The value, finite.
+    /// The value, which is always finite.
     pub value: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct Simulation {
     sources: Vec<Source>,
     order: Vec<usize>,
     shuffling: Pcg64Mcg,
-    /// Number of values generated.
+    /// Number of values generated so far.
     done: u64,
 }
 
@@ -40,7 +40,8 @@ impl Simulation {
     /// Starts a simulation.
     ///
     /// # Errors
-    /// If there is nothing to draw, or memory or step are invalid.
+    /// Returns an error if there are no subjects or no values to draw, or if the memory or the step
+    /// is invalid.
     pub fn new(recipe: Recipe) -> Result<Self, MockError> {
         if recipe.subjects.is_empty() || recipe.count == 0 {
             return Err(MockError::Nothing);
@@ -65,8 +66,8 @@ impl Simulation {
         })
     }
 
-    /// Subject and place of the next value, its index, and the elapsed share of the time, from 0
-    /// to 1.
+    /// Returns the next value's subject, its place, its index, and the elapsed share of the time,
+    /// from 0 to 1. Index and share cover all subjects if there are blocks, otherwise one subject.
     fn turn(&mut self) -> (usize, Option<(u32, u32)>, u64, f64) {
         let (subjects, count) = (self.order.len() as u64, u64::from(self.recipe.count));
         let part = |index: u64, of: u64| if of > 1 { index as f64 / (of - 1) as f64 } else { 0.0 };
@@ -125,7 +126,7 @@ impl Iterator for Simulation {
 }
 
 impl Change {
-    /// The change multiplied by `part`.
+    /// Returns the change multiplied by `part`.
     fn scaled(self, part: f64) -> Self {
         match self {
             Self::Relative(fraction) => Self::Relative(fraction * part),
@@ -141,8 +142,8 @@ impl Change {
     }
 }
 
-/// Rounds to the nearest multiple of a step. If 1 is a multiple of the step, avoids the rounding
-/// error of multiplying by a decimal.
+/// Rounds to the nearest multiple of a step. If 1 is a multiple of the step, divides by a whole
+/// number to avoid the rounding error of multiplying by a decimal.
 fn rounded(value: f64, step: f64) -> f64 {
     let steps = (value / step).round();
     let inverse = (1.0 / step).round();
@@ -158,8 +159,8 @@ fn rounded(value: f64, step: f64) -> f64 {
 struct Source {
     random: Pcg64Mcg,
     memory: f64,
-    /// With memory: for each random choice of the distribution, the normal number of its last draw;
-    /// NaN before the first.
+    /// For each random choice of the distribution, the normal number of its last draw; NaN before
+    /// the first. Used only with memory.
     remembered: Vec<f64>,
 }
 
@@ -210,7 +211,7 @@ impl Source {
         value
     }
 
-    /// The next uniform number of this choice, between 0 and 1 exclusive.
+    /// Returns the next uniform number of this choice, between 0 and 1 exclusive.
     fn uniform(&mut self, choice: &mut usize) -> f64 {
         if self.memory == 0.0 {
             return uniform(&mut self.random);
@@ -226,7 +227,7 @@ impl Source {
         self.remembering(choice)
     }
 
-    /// The next normal number of this choice, correlated with the previous one.
+    /// Returns the next normal number of this choice, correlated with the previous one.
     fn remembering(&mut self, choice: &mut usize) -> f64 {
         let index = *choice;
         *choice += 1;
@@ -245,7 +246,7 @@ impl Source {
     }
 }
 
-/// Maximum number of random choices of a distribution.
+/// Returns the maximum number of random choices of a distribution.
 fn choices(distribution: &Distribution) -> usize {
     match distribution {
         Distribution::Constant(_) => 0,
@@ -265,14 +266,14 @@ fn choices(distribution: &Distribution) -> usize {
     }
 }
 
-/// A uniform number between 0 and 1 exclusive: the middle of one of 2^52 equal parts.
+/// Returns a uniform number between 0 and 1 exclusive: the midpoint of one of 2^52 equal intervals.
 fn uniform(random: &mut Pcg64Mcg) -> f64 {
     const PARTS: f64 = (1_u64 << 52) as f64;
     ((random.next_u64() >> 12) as f64 + 0.5) / PARTS
 }
 
-/// A separate generator for each number `which`: seed and number are mixed by the finalizer of
-/// SplitMix64 (Steele, Lea & Flood 2014), so that neighboring generators are unrelated.
+/// Returns a separate generator for each number `which`. The finalizer of SplitMix64 (Steele, Lea &
+/// Flood 2014) mixes the seed and the number, so that neighboring generators are unrelated.
 fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     let scattered = |mut z: u64| {
         z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);

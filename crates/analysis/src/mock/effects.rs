@@ -1,16 +1,16 @@
 //! Effects on synthetic data and their notation: outliers (`1%: 10 x`), drift (`5%`), a tick
-//! (`period 10, 3%`), the step of a clock (`1us`). Amounts are numbers as in the distribution, or
-//! have a unit that can be converted to theirs.
+//! (`period 10, 3%`), the step of a clock (`1us`). Amounts are plain numbers, as in the
+//! distribution, or have a unit that can be converted to the distribution's.
 
 use assay_data::Unit;
 use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
 
-/// The meaning of a distribution's numbers, in base units.
+/// The unit of a distribution's numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// The base unit.
     pub unit: Unit,
-    /// Number of base units per 1 in the distribution.
+    /// Number of base units that a 1 in the distribution stands for.
     pub factor: f64,
 }
 
@@ -21,12 +21,12 @@ impl Default for Numbers {
     }
 }
 
-/// Increase of a value.
+/// Increase of a value; negative for a decrease.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// A fraction of the value itself.
     Relative(f64),
-    /// An amount, on the scale of the distribution.
+    /// An amount, in the numbers of the distribution.
     Absolute(f64),
 }
 
@@ -48,7 +48,7 @@ pub struct Tick {
     pub change: Change,
 }
 
-/// An error in an effect.
+/// An error in the notation of an effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EffectError(String);
@@ -61,10 +61,10 @@ impl Numbers {
         Self { unit, factor }
     }
 
-    /// Parses an amount, either a bare number or with a unit that can be converted.
+    /// Parses an amount: a bare number, or a number with a unit that can be converted.
     ///
     /// # Errors
-    /// If the text is not a number, is a fraction, or has an incompatible unit.
+    /// Returns an error if the text is not a number, is a fraction, or has an incompatible unit.
     pub fn amount(&self, text: &str) -> Result<f64, EffectError> {
         match parse_quantity(text).map_err(|error| EffectError(error.to_string()))? {
             Quantity::Bare(number) => Ok(number),
@@ -92,10 +92,11 @@ impl Numbers {
 }
 
 impl Change {
-    /// Parses `5%`, `300` or `2ms`; decreases have a minus sign.
+    /// Parses a change such as `5%`, `300` or `2ms`. A minus sign means a decrease.
     ///
     /// # Errors
-    /// If the text has a different form.
+    /// Returns an error if the text is neither a percentage nor an amount that [`Numbers::amount`]
+    /// accepts.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         match parse_quantity(text) {
             Ok(Quantity::Fraction(fraction)) => Ok(Self::Relative(fraction)),
@@ -105,11 +106,11 @@ impl Change {
 }
 
 impl Outliers {
-    /// Parses `1%: 10 x` (one value in a hundred is ten times as large) or `1%: +300` (is larger by
-    /// 300).
+    /// Parses outliers such as `1%: 10 x` (one value in a hundred is ten times as large) or `1%:
+    /// +300` (one value in a hundred is larger by 300).
     ///
     /// # Errors
-    /// If share or size are missing or invalid.
+    /// Returns an error if the share or the size is missing or invalid.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         let usage = "write the share and the size of outliers, as in `1%: 10 x` or `1%: +300`";
         let (share, size) = text.split_once(':').ok_or_else(|| EffectError(usage.to_owned()))?;
@@ -134,10 +135,11 @@ impl Outliers {
 }
 
 impl Tick {
-    /// Parses `period 10, 3%`: every tenth value is 3 % larger. The word `period` is optional.
+    /// Parses a tick such as `period 10, 3%`: every tenth value is 3 % larger. The word `period` is
+    /// optional.
     ///
     /// # Errors
-    /// If period or size are missing or invalid.
+    /// Returns an error if the period or the size is missing or invalid.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         let usage = "write a tick as in `period 10, 3%`: every tenth value is 3 % larger";
         let (period, size) = text.split_once(',').ok_or_else(|| EffectError(usage.to_owned()))?;

@@ -1,4 +1,4 @@
-//! A mutation score.
+//! The mutation score of a set of mutants.
 
 use assay_data::mutation::{Fate, MutantResult};
 use assay_stats::Interval;
@@ -11,7 +11,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Detection statistics of a set of mutants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Number of counted mutants, tried or not.
+    /// Number of mutants that count, whether or not they were tried.
     pub counted: usize,
     /// Number of mutants with a known fate.
     pub known: usize,
@@ -19,15 +19,16 @@ pub struct Score {
     pub detected: usize,
     /// Number not detected by the tests.
     pub missed: usize,
-    /// The share detected, 0 to 1, estimated unless all fates are known; `None` if no mutants
-    /// count.
+    /// The share of the counted mutants that is detected, from 0 to 1; an estimate unless all fates
+    /// are known. `None` if no fate is known.
     pub share: Option<f64>,
-    /// 95 % interval for the share among all mutants; both ends equal the share if all fates are
-    /// known.
+    /// 95 % interval for the share among all counted mutants, or the range of possible shares if
+    /// there is no sample to estimate it from. Both ends equal the share if all fates are known.
     pub interval: Option<Interval>,
 }
 
-/// Computes the score of these mutants. `is_sample` is true if the tried ones were drawn at random.
+/// Computes the score of these mutants. `is_sample` is true if the mutants to try were drawn at
+/// random.
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
     let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
@@ -35,7 +36,8 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
     let is_one_lot = is_sample && mutants.iter().any(is_waiting);
     let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
     let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
-    // Counts of mutants with a certain fate, of sampled mutants, and of pending ones.
+    // Numbers (detected, known) of mutants with a certain fate and of sampled mutants, and the
+    // number of pending mutants.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
     for own in mutants {
@@ -71,7 +73,8 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
             let share = detected as f64 / all;
             (Some(share), Some(Interval { lower: share, upper: share }))
         }
-        // Extreme mutants come first and are not a sample: nothing is known about the rest.
+        // Extreme mutants are tried first and are not a sample, so nothing is known about the
+        // others.
         _ if has_pending_extreme || sampled.1 == 0 => {
             let (lower, upper) = (detected as f64 / all, (detected + pending) as f64 / all);
             let share = (known > 0).then(|| detected as f64 / known as f64);

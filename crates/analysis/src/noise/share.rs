@@ -20,12 +20,13 @@ use assay_stats::{autocorrelation, descriptive, special};
 
 /// Width of the running median, in runs.
 const WINDOW: usize = 31;
-/// Number of lags over which two autocorrelated series may agree.
+/// Maximum lag of the autocorrelations in Bartlett's formula.
 const LAGS: usize = 12;
-/// A cause with a smaller independent share is already explained by the others.
+/// Squared norm below which the part of a cause that the previous causes do not explain counts as
+/// zero.
 const OWN: f64 = 1e-9;
 
-/// The shares associated with each cause, and with all together.
+/// The shares associated with each cause and with all causes together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Explained {
     pub alone: Vec<Alone>,
@@ -83,7 +84,7 @@ fn together<'a>(target: &Standard, sources: impl Iterator<Item = &'a Standard>) 
     claimed(squared.min(1.0), basis.len(), runs, policy::CAUSE_LEVEL)
 }
 
-/// The adjusted share, if `squared` is significant at `level`.
+/// Returns the adjusted share if it is positive and `squared` is significant at `level`.
 fn claimed(squared: f64, causes: usize, runs: f64, level: f64) -> Option<f64> {
     let k = causes as f64;
     let freedom = runs - k - 1.0;
@@ -117,7 +118,7 @@ impl Standard {
         Some(Self { ranks, autocorrelation })
     }
 
-    /// Effective number of runs for the correlation of the two series, at most n.
+    /// Returns the effective number of runs for the correlation of the two series, at most n.
     fn independent_with(&self, other: &Self) -> f64 {
         let inflation = 1.0 + 2.0 * dot(&self.autocorrelation, &other.autocorrelation);
         self.ranks.len() as f64 / inflation.max(1.0)

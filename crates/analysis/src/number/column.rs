@@ -1,6 +1,6 @@
-//! Columns: one scale and one number of decimals for values shown together, with as many digits as
-//! their intervals support, without losing the digits of small values next to large ones. Single
-//! values, percentages and durations are in the parent module.
+//! Columns: one scale and one number of decimals for values shown together. A column has as many
+//! digits as the intervals support, without losing the digits of small values next to large ones.
+//! Single values, percentages and durations are in the parent module.
 
 use assay_data::{Unit, unit::Scale};
 
@@ -8,7 +8,7 @@ use super::{MOST_DECIMALS, decimals_for, decimals_within, fixed, is_zero, two_di
 
 /// Maximum number of decimals if an interval supports them; see [`MOST_DECIMALS`].
 const MOST_SUPPORTED_DECIMALS: usize = 12;
-/// Maximum number of significant digits if an interval supports them: those of a double.
+/// Maximum number of significant digits if an interval supports them; a double has no more.
 const MOST_SUPPORTED: i32 = 15;
 /// Differences below this share of the largest value are floating-point rounding.
 const ROUNDING: f64 = 1e-15;
@@ -22,7 +22,7 @@ pub struct Column {
     symbol: String,
     factor: f64,
     decimals: usize,
-    /// The smallest half width, in the base unit; infinite if there are none.
+    /// The smallest half width, in the base unit; infinite if there is none.
     narrowest: f64,
     /// Values below this, in the base unit, may print as zero, since the intervals do not support
     /// their digits.
@@ -30,8 +30,8 @@ pub struct Column {
 }
 
 impl Column {
-    /// Creates a column for `values` whose intervals have these half widths (base units; non-finite
-    /// ones are ignored).
+    /// Creates a column for `values` whose intervals have these half widths (in base units; half
+    /// widths that are not finite are ignored).
     ///
     /// The scale is that of the smallest value, unless the largest would then have five digits
     /// before the point. The decimals show two digits of the smallest half width or, if there is
@@ -41,9 +41,9 @@ impl Column {
         Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
     }
 
-    /// Creates a column for one row of a table that spans decades: in the scale of the whole table,
-    /// unless its range is too large for one scale, with the decimals appropriate for this row.
-    /// `table` are the [`ends`] of the table's values.
+    /// Creates a column for one row of a table that spans decades. It has the scale of the whole
+    /// table, unless the table's range is too large for one scale, and the decimals appropriate for
+    /// this row. `table` holds the [`ends`] of the table's values.
     pub fn for_row(unit: &Unit, table: [f64; 2], row: &[f64], half_widths: &[f64]) -> Self {
         let [smallest, largest] = table;
         let scale = unit.scale_for(smallest);
@@ -83,13 +83,13 @@ impl Column {
         Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
-    /// Creates a column for amounts in a sentence: like [`Column::new`], but in the scale of the
-    /// largest, so that an end near zero does not lengthen the others.
+    /// Creates a column for amounts in a sentence. Unlike [`Column::new`], it uses the scale of the
+    /// largest amount, so that an end near zero does not lengthen the others.
     pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
         let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let at_largest = Self::new(unit, &[largest], half_widths);
         let whole = amounts.iter().all(|v| v.fract() == 0.0);
-        // Half a count is shown as such, even if the largest is whole.
+        // Half a count needs a decimal, even if the largest is whole.
         let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
         at_largest.with_decimals(decimals)
     }
@@ -103,7 +103,7 @@ impl Column {
         column.with_decimals(decimals)
     }
 
-    /// Limits the column's decimals to the resolution `step` in the base unit; 0 for no limit.
+    /// Limits the column's decimals to the resolution `step`, in the base unit; 0 means no limit.
     #[must_use]
     pub fn no_finer_than(self, step: f64) -> Self {
         let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
@@ -117,8 +117,8 @@ impl Column {
         Self { decimals, floor: f64::INFINITY, ..self }
     }
 
-    /// Uses the fewest decimals that show these values exactly, up to three more than now;
-    /// unchanged if more are needed. For a few values that matter individually.
+    /// Uses the fewest decimals that show these values exactly, up to three more than now. If more
+    /// are needed, the column is unchanged. This is for a few values that matter individually.
     #[must_use]
     pub fn exact(self, values: &[f64]) -> Self {
         let whole = |decimals: usize| {
@@ -139,9 +139,9 @@ impl Column {
         Self { decimals: self.decimals.saturating_sub(1), ..self }
     }
 
-    /// The value without its unit. A value so much smaller than the largest that its digits would
-    /// be lost keeps two of them; a plain number, which includes its prefix, then uses its own
-    /// scale.
+    /// Formats a value without its unit. A value so much smaller than the largest that its digits
+    /// would be lost keeps two of them. A plain number, which includes its prefix, then uses its
+    /// own scale.
     pub fn number(&self, value: f64) -> String {
         let scaled = value / self.factor;
         let text = fixed(scaled, self.decimals);
@@ -151,7 +151,8 @@ impl Column {
         }
         let number = match text {
             _ if is_lost => two_digits(scaled),
-            // Plain numbers have no smaller unit.
+            // A nonzero value that would print as zero despite the maximum number of decimals gets
+            // an exponent.
             zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
                 format!("{scaled:.1e}")
             }
@@ -179,7 +180,7 @@ impl Column {
         zeros && self.only_multiplies() && value.abs() > self.floor
     }
 
-    /// The value in its own scale, with its unit.
+    /// Formats the value in its own scale, with its unit.
     fn alone(&self, value: f64) -> String {
         let scale = self.unit.scale_for(value);
         let own = Self::in_scale(&self.unit, scale, &[value], &[self.narrowest]);
@@ -191,8 +192,8 @@ impl Column {
         matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
-    /// The value with its unit: `812.4 ms`; in its own scale if the column's would hide all of its
-    /// digits.
+    /// Formats the value with its unit: `812.4 ms`. If the column's scale would hide all of its
+    /// digits, it uses its own scale.
     pub fn with_unit(&self, value: f64) -> String {
         if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
             return self.alone(value);
@@ -200,8 +201,8 @@ impl Column {
         self.number(value) + &self.suffix()
     }
 
-    /// The unit to follow a number, including its space; empty for plain numbers, whose prefix is
-    /// part of the number.
+    /// Returns the unit that follows a number, including its space. It is empty for plain numbers,
+    /// whose prefix is part of the number.
     pub fn suffix(&self) -> String {
         match self.symbol.as_str() {
             "" => String::new(),
@@ -214,13 +215,13 @@ impl Column {
     }
 }
 
-/// The smallest nonzero and the largest absolute value; infinity and 0 if there are none.
+/// Returns the smallest nonzero and the largest absolute value; infinity and 0 if there are none.
 fn range(values: &[f64]) -> (f64, f64) {
     let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
-/// The smallest nonzero and the largest absolute value, which determine the scale.
+/// Returns the smallest nonzero and the largest absolute value, which determine the scale.
 pub fn ends(values: &[f64]) -> [f64; 2] {
     let (smallest, largest) = range(values);
     [smallest, largest]

@@ -12,7 +12,7 @@ use assay_stats::Interval;
 use assay_stats::crossed::{self, Crossed};
 
 impl Paired {
-    /// Sets the builds of the last block. Either all blocks must have builds, or none.
+    /// Sets the builds of the last block. Either all blocks have builds, or none has.
     pub fn push_builds(&mut self, reference: u32, other: u32) {
         self.builds.push((reference, other));
     }
@@ -38,14 +38,15 @@ impl Paired {
             Scale::Shift => self.over_builds(&self.shifts()),
         };
         found.filter(|found| found.between.is_some()).is_some_and(|found| {
-            // The effects of both sides contain the noise.
+            // The effects of both sides contain the noise, so it counts twice.
             let noise = 2.0 * found.squared_noise;
             let matters = policy::NOISE_OF_THRESHOLD * self.threshold_on(scale, threshold);
             noise <= policy::NOISE_SHARE * found.squared_error || noise.sqrt() <= matters
         })
     }
 
-    /// The difference on a scale, over builds if there are several.
+    /// Returns the difference on a scale and its interval over builds; `None` if each side has only
+    /// one build.
     pub fn effect_over_builds(
         &self,
         scale: Scale,
@@ -59,9 +60,10 @@ impl Paired {
     }
 }
 
-/// The interval over builds, widened to cover the blocks' own interval if the `dependence` of their
-/// differences is noticed; `None` if it is too strong, or if there are too few builds. Builds do
-/// not cause drift during the run, so drift widens this interval like any other.
+/// Returns the interval over builds. It is widened to cover `own`, the interval over blocks, if the
+/// `dependence` of their differences is noticed. `None` if the dependence is too strong or if there
+/// are too few builds. Builds do not cause drift during the run, so drift widens this interval like
+/// any other.
 pub(super) fn interval(
     builds: &Crossed,
     level: Level,

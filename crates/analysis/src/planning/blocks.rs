@@ -21,34 +21,35 @@ use assay_stats::{descriptive, normal, power};
 pub struct Needed {
     /// Number of blocks that detect the difference with the requested power; an upper estimate.
     pub to_find: Option<u64>,
-    /// Number of blocks with which half of all experiments rule out a difference as large as the
-    /// threshold, if there is none.
+    /// Number of blocks with which half of all experiments would rule out a difference as large as
+    /// the threshold, if there is no difference.
     pub to_rule_out: Option<u64>,
-    /// The difference that `at_blocks` blocks detect with the requested power, on the plan's scale.
+    /// The difference that [`BlocksPlan::at_blocks`] blocks detect with the requested power, on the
+    /// plan's scale.
     pub detectable: f64,
 }
 
 /// The plan in blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlocksPlan {
-    /// The subject with the largest spread relative to the reference.
+    /// Name of the subject whose differences from its reference vary most.
     pub of: String,
-    /// The reference.
+    /// Name of that subject's reference.
     pub against: String,
     /// Number of blocks in the pilot.
     pub pilot_blocks: usize,
-    /// The requested number of blocks, or the pilot's.
+    /// The requested number of blocks or, by default, the pilot's.
     pub at_blocks: f64,
-    /// The scale of the plan.
+    /// The scale of the differences.
     pub scale: Scale,
     /// Robust standard deviation of the per-block differences, on the plan's scale (log ratios, or
     /// the unit).
     pub spread: f64,
     /// The difference that matters, on the plan's scale; `None` if none was requested.
     pub threshold: Option<f64>,
-    /// Numbers for a fixed number of blocks.
+    /// Requirements if the number of blocks is fixed.
     pub fixed: Needed,
-    /// Numbers for a run that stops by itself.
+    /// Requirements for a run that stops by itself.
     pub sequential: Needed,
     /// Duration of a block in seconds, including pauses; `None` if no times were recorded.
     pub seconds_per_block: Option<f64>,

@@ -1,12 +1,14 @@
 //! Analysis of a pilot before an experiment: the spread of its values, and their distribution.
 //!
 //! The standard deviation used for planning is the largest upper end of the 95 % bootstrap
-//! intervals (normal, basic, percentile) of the noisiest subject: a plan based on the estimate
-//! itself would be too small in half of all cases. For pairs, it is that of the differences.
+//! intervals (normal, basic, percentile) of the noisiest subject, since a plan based on the
+//! estimate itself would be too small in half of all cases. For pairs, it is that of the
+//! differences.
 //!
-//! The distribution has the same spread. Drawing both samples from a few values would find almost
-//! any shift, because each value is smaller than its own shifted copy. Therefore every value of a
-//! small pilot is spread evenly between neighbours, as in a nearest-neighbour density estimate.
+//! The distribution is given the same spread. Drawing both samples from a few values would find
+//! almost any shift, because each value is smaller than its own shifted copy. Therefore every value
+//! of a small pilot is spread evenly between its neighbors, as in a nearest-neighbor density
+//! estimate.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
@@ -20,24 +22,23 @@ use assay_stats::{autocorrelation, descriptive};
 
 /// Confidence of the intervals whose upper end is used.
 const CONFIDENCE: f64 = 0.95;
-/// Maximum number of values that represent the distribution; more values would increase only the
+/// Maximum number of values that represent the distribution. More values would only increase the
 /// cost.
 const KEPT: usize = 20_000;
-/// Number of values sufficient for solving repeatedly for a difference, and that a smaller pilot is
-/// smoothed to.
+/// Number of values that is enough to solve repeatedly for a difference, and to which a smaller
+/// pilot is smoothed.
 const KEPT_TO_SOLVE: usize = 2000;
 
 /// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpreadOf {
-    /// The subject, or the two that form the pairs.
+    /// Name of the subject or, for pairs, of both subjects.
     pub name: String,
     /// Number of values.
     pub n: usize,
-    /// The standard deviation.
+    /// Sample standard deviation.
     pub sd: f64,
-    /// Upper end of the normal interval; `None` if all values are equal, as for the other
-    /// intervals.
+    /// Upper end of the normal interval. Like the other upper ends, `None` if all values are equal.
     pub normal_upper: Option<f64>,
     /// Upper end of the basic interval.
     pub basic_upper: Option<f64>,
@@ -68,8 +69,9 @@ impl SpreadOf {
         }
     }
 
-    /// Number of runs per effective run: the autocorrelation time, or 1 if it is too near to 1 to
-    /// matter or if there are too few values to judge it. The same rule applies to intervals.
+    /// Returns the number of runs per effective run: the autocorrelation time, or 1 if it is too
+    /// close to 1 to matter or if there are too few values to judge it. The same rule applies to
+    /// intervals.
     pub fn runs_per_independent(&self) -> f64 {
         let time = self.autocorrelation_time;
         if self.n >= DEPENDENCE_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
@@ -79,14 +81,14 @@ impl SpreadOf {
         }
     }
 
-    /// The largest of the upper ends, or the standard deviation if there are none.
+    /// Returns the largest upper end of the intervals, but at least the standard deviation.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
 }
 
-/// The standard deviation used for planning: the largest of the upper ends of its intervals
-/// (normal, basic, percentile), or the estimate if there are none.
+/// Returns the standard deviation used for planning: the largest upper end of its intervals
+/// (normal, basic, percentile), but at least the estimate.
 pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
     ends.into_iter().flatten().fold(sd, f64::max)
 }
@@ -94,17 +96,17 @@ pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
 /// Results of the pilot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pilot {
-    /// The metric of the plan.
+    /// Name of the planned metric.
     pub metric: String,
     /// Index of the metric among the pilot's metrics.
     pub metric_index: usize,
     /// Unit of the metric.
     pub unit: Unit,
-    /// The reference's median, to which relative differences refer.
+    /// Median of the reference, to which relative differences refer.
     pub median: f64,
     /// The spread of every subject; for pairs only that of the differences.
     pub spreads: Vec<SpreadOf>,
-    /// Index of the largest spread.
+    /// Index in `spreads` of the largest spread.
     pub noisiest: usize,
     /// The standard deviation used for planning: the largest upper end of the noisiest subject.
     pub sd: f64,
@@ -122,15 +124,16 @@ pub struct Pilot {
     pub seconds_per_run: Option<f64>,
 }
 
-/// The values that represent the distribution of the experiment.
+/// Values that represent the distribution in the experiment.
 #[derive(Clone, Debug)]
 pub struct Series {
     kind: Kind,
-    /// Number of values of the pilot.
+    /// Number of values before smoothing or thinning.
     n: usize,
-    /// Ascending; more than `n` if they were smoothed, and fewer if they were very many.
+    /// Values in ascending order: more than `n` if they were smoothed, and fewer if there were very
+    /// many.
     values: Vec<f64>,
-    /// Factor by which the values are assumed to vary more than in the pilot.
+    /// Factor by which the values are assumed to vary more in the experiment than in the pilot.
     stretch: f64,
 }
 
@@ -153,12 +156,12 @@ impl Series {
         self.values.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// Number of values of the pilot.
+    /// Returns the number of values before smoothing or thinning.
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
-    /// The same distribution with fewer values.
+    /// Returns the same distribution, represented by fewer values.
     pub fn thinned(&self) -> Self {
         if self.values.len() <= KEPT_TO_SOLVE {
             return self.clone();
@@ -166,7 +169,7 @@ impl Series {
         Self { values: evenly(&self.values, KEPT_TO_SOLVE), ..*self }
     }
 
-    /// The distribution and its shifted copy; `None` for too few values.
+    /// Returns the distribution with its shifted copy; `None` if there are too few values.
     pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
         // Ranks do not change if values and shift are divided by the same factor.
         let shift = delta / self.stretch;
@@ -177,9 +180,9 @@ impl Series {
     }
 }
 
-/// About [`KEPT_TO_SOLVE`] values with the density of these `sorted` ones: each becomes several, at
-/// even distances between the order statistics √n/2 places before and after it, rounded to the
-/// clock's steps. Ties of many values remain.
+/// Returns about [`KEPT_TO_SOLVE`] values with the density of these `sorted` ones. Each value
+/// becomes several, evenly spaced between the order statistics √n/2 places before and after it, and
+/// rounded to the clock's steps. Ties of many values remain.
 fn smoothed(sorted: &[f64]) -> Vec<f64> {
     let Some(step) = descriptive::smallest_gap(sorted) else { return sorted.to_vec() };
     let n = sorted.len();
@@ -199,19 +202,19 @@ fn smoothed(sorted: &[f64]) -> Vec<f64> {
 /// Number of steps from which rounding to a step would no longer be exact.
 const MOST_STEPS: f64 = 1e15;
 
-/// `kept` evenly spaced order statistics.
+/// Returns `kept` evenly spaced order statistics.
 fn evenly(sorted: &[f64], kept: usize) -> Vec<f64> {
     let apart = sorted.len() as f64 / kept as f64;
     (0..kept).map(|i| sorted[((i as f64 + 0.5) * apart) as usize]).collect()
 }
 
 impl Pilot {
-    /// Analyzes the pilot; also returns the series whose distribution is used for planning.
+    /// Analyzes the pilot. Also returns the series whose distribution is used for planning.
     ///
     /// # Errors
     ///
-    /// If the metric does not exist, if there are too few values, or if pairs are requested and
-    /// there are none.
+    /// Returns an error if the metric does not exist, if there are too few values, or if pairs are
+    /// requested and there are none.
     pub fn of(
         samples: &Samples,
         metric: Option<&str>,
@@ -286,7 +289,8 @@ fn metric_of(samples: &Samples, asked: Option<&str>) -> Result<usize, PlanningEr
     }
 }
 
-/// Second minus first, by block, or by position if both series are equally long.
+/// Returns second − first, paired by block, or by position if there are no blocks and both series
+/// are equally long.
 fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningError> {
     let rows = samples.complete_blocks(metric);
     if !rows.is_empty() {

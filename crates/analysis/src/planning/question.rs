@@ -4,11 +4,11 @@ use crate::analysis::units_differ;
 use assay_data::{Threshold, Unit};
 use assay_stats::power_t::{Kind, Sides, Test, Unknown};
 
-/// Overhead of rank tests over the t test: the 15 % rule. For a shift, they need at most 15.7 %
-/// more runs.
+/// Factor by which rank tests need more runs than the t test: the 15 % rule. For a shift, they need
+/// at most 15.7 % more.
 pub const RANK_OVERHEAD: f64 = 1.15;
 
-/// Largest rounding step: larger plans are rounded up to thousands, smaller ones to two digits.
+/// Largest rounding step: smaller plans are rounded up to two digits, larger ones to thousands.
 const LARGEST_ROUNDING: f64 = 1000.0;
 
 /// The direction of differences that count.
@@ -23,7 +23,7 @@ pub enum Alternative {
     Less,
 }
 
-/// The question for a plan. Differences are absolute; the alternative gives the direction.
+/// The question for a plan. The difference has no sign; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanQuestion {
     /// The kind of comparison.
@@ -32,17 +32,20 @@ pub struct PlanQuestion {
     pub alternative: Alternative,
     /// True if a difference found in the wrong direction counts as found.
     pub strict: bool,
-    /// Runs per side.
+    /// Runs per side; `None` to solve for them.
     pub n: Option<f64>,
-    /// The difference; with a pilot, a relative one refers to the reference's median.
+    /// The difference; `None` to solve for it. With a pilot, a relative difference refers to the
+    /// reference's median.
     pub delta: Option<Threshold>,
-    /// The standard deviation, in the unit of the difference.
+    /// The standard deviation, in the unit of the difference; `None` to use the pilot's or, without
+    /// a pilot, to solve for it.
     pub sd: Option<f64>,
-    /// The significance.
+    /// The significance level; `None` for 0.05, or to solve for it if everything else is given.
     pub sig_level: Option<f64>,
-    /// The power.
+    /// The power; `None` for 0.8, or to solve for it if runs, difference and spread are given.
     pub power: Option<f64>,
-    /// The multiple to which the number of runs is rounded up; by default it depends on the number.
+    /// Multiple to which the number of runs is rounded up; `None` for one that depends on the
+    /// number.
     pub round: Option<u64>,
     /// True if the plan in blocks is shown first.
     pub in_blocks: bool,
@@ -58,7 +61,7 @@ pub enum PlanningError {
         "{problem}; give four of --n, --delta, --sd, --alpha and --power; the fifth is calculated (--alpha is 0.05 and --power 0.8 where they are not given)"
     )]
     Given {
-        /// The problem.
+        /// What is wrong with the given quantities.
         problem: String,
     },
     /// The spread of runs is unknown.
@@ -66,12 +69,12 @@ pub enum PlanningError {
         "how much do the runs spread? Give --pilot FILE, some runs measured before (`assay run --save pilot.assay ...`), or --sd, the standard deviation"
     )]
     NoSpread,
-    /// No value of the unknown gives the power.
+    /// No value of the unknown quantity gives the requested power.
     #[error("there is no {what} that gives this power: {hint}")]
     NoAnswer {
-        /// The unknown quantity.
+        /// Name of the unknown quantity.
         what: &'static str,
-        /// Suggested change.
+        /// Condition that the other quantities must meet.
         hint: &'static str,
     },
     /// More runs would be needed than are feasible.
@@ -83,7 +86,7 @@ pub enum PlanningError {
         /// Approximate number of runs.
         needed: f64,
     },
-    /// The difference has a unit other than the pilot's.
+    /// The unit of the difference is not that of the pilot's metric.
     #[error("{}", units_differ("the difference", asked, metric, unit))]
     OtherUnit {
         /// Unit of the difference.
@@ -99,7 +102,7 @@ pub enum PlanningError {
 }
 
 impl PlanQuestion {
-    /// The planned test.
+    /// Returns the planned test.
     pub fn test(&self) -> Test {
         let sides = match self.alternative {
             Alternative::TwoSided if self.strict => Sides::TwoStrict,
@@ -109,8 +112,8 @@ impl PlanQuestion {
         Test { kind: self.kind, sides }
     }
 
-    /// Returns the quantity to solve for: the missing one, after defaults for significance and
-    /// power.
+    /// Returns the quantity to solve for: the one that is missing after the defaults for
+    /// significance and power.
     pub(super) fn unknown(&self, has_spread: bool) -> Result<Unknown, PlanningError> {
         let lacking = [
             (self.n.is_none(), Unknown::N),
@@ -130,8 +133,8 @@ impl PlanQuestion {
     }
 }
 
-/// Returns the number of runs to take, and the multiple to which it was rounded up: the requested
-/// multiple, or one that leaves two digits, at most a thousand.
+/// Returns the number of runs to take, and the multiple to which it was rounded up: `to` or, by
+/// default, one that leaves two digits, at most 1,000.
 pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     let n = n.clamp(2.0, 1e15).ceil();
     let step = to.map_or_else(
@@ -141,7 +144,7 @@ pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     (((n / step).ceil() * step) as u64, step as u64)
 }
 
-/// Formats an excessive number with two digits: `1.8e19`.
+/// Formats a number of runs that is out of reach with two digits: `1.8e19`.
 fn spelled(needed: f64) -> String {
     if needed.is_finite() { format!("{needed:.1e}") } else { "more than 1e300".to_owned() }
 }

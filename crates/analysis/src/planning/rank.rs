@@ -1,14 +1,14 @@
 //! Requirements of the rank tests, from the 15 % rule and from the pilot's distribution.
 //!
-//! With a pilot, the normal approximation of the statistic under the pilot's distribution, shifted
-//! by the difference, gives a number of runs, which is checked by experiments drawn from that
-//! distribution if affordable. All tried sizes share their random numbers, so the number at which
-//! the power is reached can be interpolated.
+//! With a pilot, the number of runs comes from the normal approximation of the statistic under the
+//! pilot's distribution and its shifted copy. If affordable, it is checked by experiments drawn
+//! from that distribution. All tried sizes share their random numbers, so the number at which the
+//! power is reached can be interpolated.
 //!
-//! With few runs the exact test's level jumps, mostly to less than the requested significance; the
-//! rule then uses the actual level, since it would promise too much otherwise. If the pilot's
-//! values are correlated, all numbers refer to effective runs and are finally multiplied by the
-//! number of runs per effective run.
+//! With few runs, the exact test can have only certain levels, so its actual level is mostly less
+//! than the requested significance. The rule then uses the actual level, since it would promise too
+//! much otherwise. If the pilot's values are correlated, all numbers refer to effective runs and
+//! are finally multiplied by the number of runs per effective run.
 
 use super::pilot::Series;
 use super::{PlanQuestion, RANK_OVERHEAD, rounded_up};
@@ -17,26 +17,26 @@ use assay_stats::normal;
 use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
 use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
 
-/// Maximum cost of a simulation in steps of about two nanoseconds.
+/// Maximum cost of a simulation, in steps of about two nanoseconds.
 const BUDGET: f64 = 3e8;
-/// Maximum rounding error of a p-value.
+/// Maximum relative rounding error of a p-value.
 const LEVEL_SLACK: f64 = 1e-9;
-/// Number of factors of one half whose product underflows; more factors change nothing.
+/// Number of factors of one half whose product underflows, so that more factors change nothing.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
-/// Minimum number of experiments to be informative.
+/// Minimum number of experiments for a simulation to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// If the formula gives fewer runs than this, all sizes near that number are tried; otherwise only
-/// certain multiples of it.
+/// If the formula gives fewer runs than this, all nearby sizes are tried; otherwise only certain
+/// multiples of the formula's number.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 
 /// The rank test's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
-    /// The t test's answer under the 15 % rule: n times 1.15, or the result for n/1.15 runs if n is
-    /// known; at the actual level of the exact test for few runs, and accounting for dependence. A
-    /// power of 0, or NaN, means that this number of runs can never reject.
+    /// The t test's answer under the 15 % rule: 1.15 times n or, if n is known, the result for
+    /// n/1.15 runs. For few runs, it is at the actual level of the exact test, and it accounts for
+    /// dependence. A power of 0, or a NaN, means that this number of runs can never reject.
     pub rule: Quantities,
     /// Runs per side to take, rounded up; the given number if n is known.
     pub n: u64,
@@ -44,8 +44,8 @@ pub struct RankPlan {
     pub founded_on: Founded,
     /// The multiple to which `n` was rounded up.
     pub rounded_to: u64,
-    /// Minimum number of effective runs with which the exact rank test can reject at the
-    /// significance, for any values.
+    /// Minimum number of effective runs with which the exact rank test can reject at all at this
+    /// significance.
     pub fewest_n: u64,
     /// Number of runs per effective run; 1 without a pilot, or if its dependence does not matter.
     pub runs_per_independent: f64,
@@ -53,12 +53,12 @@ pub struct RankPlan {
     pub distribution: Option<Distribution>,
 }
 
-/// The basis of a planned number of runs; the best available one is used.
+/// The basis of a planned number of runs. The best available one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Founded {
     /// The 15 % rule, or a given number.
     Rule,
-    /// The normal approximation of the rank statistic under the pilot's own distribution, used if
+    /// The normal approximation of the rank statistic under the pilot's own distribution. Used if
     /// there are too many runs to simulate.
     Formula,
     /// Simulated experiments with the pilot's own values.
@@ -73,23 +73,24 @@ pub struct Distribution {
     pub superiority: f64,
     /// Runs per side according to the formula, or the given number; `None` if no number is enough.
     pub formula_n: Option<f64>,
-    /// Power of the planned number according to the formula.
+    /// Power of the planned number of runs according to the formula.
     pub formula_power: f64,
-    /// The difference that n runs find with the requested power, if that is the question.
+    /// The difference that the planned runs find with the requested power; `None` unless it is the
+    /// unknown quantity.
     pub formula_delta: Option<f64>,
-    /// The simulated experiments, or the reason why they are missing.
+    /// Results of the simulated experiments, or the reason why there are none.
     pub simulated: Result<Simulated, String>,
 }
 
 /// The results of simulated experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
-    /// Runs per side at which the power is reached; `None` if n is not the question or is beyond
-    /// the sizes tried.
+    /// Runs per side at which the power is reached; `None` if n is not the unknown quantity or is
+    /// outside the sizes tried.
     pub n: Option<f64>,
     /// Standard error of `n` due to the number of experiments.
     pub n_error: Option<f64>,
-    /// The power of the planned number.
+    /// Power of the planned number of runs.
     pub power: f64,
     /// Standard error of `power`.
     pub power_error: f64,
@@ -97,14 +98,14 @@ pub struct Simulated {
     pub experiments: u64,
 }
 
-/// The rank test for a question.
+/// Returns the rank test for a question.
 pub fn test_of(asked: &PlanQuestion, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
-/// The smallest p-value that the exact rank test can give for n runs per side: 1/C(2n, n) if all
-/// values of one side are beyond all of the other, or 2^-n if all differences have one direction;
-/// doubled for two-sided tests. In 0 to 1. O(n).
+/// Returns the smallest p-value that the exact rank test can give for n runs per side: 1/C(2n, n)
+/// if all values of one side are beyond all of the other or, for pairs, 2^-n if all differences
+/// have one direction. It is doubled for two-sided tests, and at most 1. O(n).
 fn smallest_p(asked: &PlanQuestion, n: u64) -> f64 {
     let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
     let one = |k: u64| match asked.kind {
@@ -116,15 +117,15 @@ fn smallest_p(asked: &PlanQuestion, n: u64) -> f64 {
     (sides * orders).min(1.0)
 }
 
-/// The minimum number of runs per side, at least two, with which the exact rank test can reject at
-/// the significance. O(1).
+/// Returns the minimum number of runs per side, at least two, with which the exact rank test can
+/// reject at the significance. O(1).
 pub fn fewest(asked: &PlanQuestion, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
-/// The actual level of the rank test with `independent` effective runs per side: the largest
-/// p-value of its exact distribution not above the significance; the significance itself from 50
-/// runs on. `None` if no outcome is significant.
+/// Returns the actual level of the rank test with `independent` effective runs per side: the
+/// largest p-value of its exact distribution that is not above the significance, or the
+/// significance itself from 50 runs on. `None` if no outcome is significant.
 fn level_kept(asked: &PlanQuestion, sig_level: f64, independent: f64) -> Option<f64> {
     if independent < fewest(asked, sig_level) as f64 {
         return None;
@@ -133,21 +134,21 @@ fn level_kept(asked: &PlanQuestion, sig_level: f64, independent: f64) -> Option<
     levels.into_iter().take_while(|&p| p <= sig_level * (1.0 + LEVEL_SLACK)).last()
 }
 
-/// The possible p-values of the exact test; `None` if the normal distribution is used.
+/// Returns the possible p-values of the exact test; `None` if the normal distribution is used.
 fn levels_of(asked: &PlanQuestion, independent: f64) -> Option<Vec<f64>> {
     exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
 }
 
-/// The power of the rank test according to the rule, with this many effective runs per side. In
-/// 0..=1.
+/// Returns the power of the rank test according to the rule, with this many effective runs per
+/// side, in 0..=1.
 pub(super) fn power_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> f64 {
     level_kept(asked, t.sig_level, independent).map_or(0.0, |level| {
         asked.test().power((independent / RANK_OVERHEAD).max(1.1), t.delta, t.sd, level)
     })
 }
 
-/// The difference that the rank test finds with the requested power according to the rule; `None`
-/// if it finds none.
+/// Returns the difference that the rank test finds with the requested power according to the rule;
+/// `None` if it finds none.
 pub(super) fn delta_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> Option<f64> {
     let sig_level = level_kept(asked, t.sig_level, independent)?;
     let n = (independent / RANK_OVERHEAD).max(1.1);
@@ -155,8 +156,8 @@ pub(super) fn delta_by_rule(asked: &PlanQuestion, t: Quantities, independent: f6
     Some(found.delta)
 }
 
-/// The effective runs per side required by the rule: 15 % more than for the t test, and for few
-/// runs as many as the exact test needs.
+/// Returns the effective runs per side required by the rule: 15 % more than for the t test, and for
+/// few runs as many as the exact test needs.
 fn needed_by_rule(asked: &PlanQuestion, t: Quantities) -> f64 {
     let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
     let mut n = needed.ceil();
@@ -166,7 +167,7 @@ fn needed_by_rule(asked: &PlanQuestion, t: Quantities) -> f64 {
     if n > needed.ceil() { n } else { needed }
 }
 
-/// The rule for known n: the t test's result for n/1.15, at the actual level.
+/// Returns the rule's answer for known n: the t test's result for n/1.15, at the actual level.
 fn rule_at(asked: &PlanQuestion, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
     let n = (independent / RANK_OVERHEAD).max(1.1);
     let solve = |sig_level: f64| {
@@ -210,7 +211,7 @@ impl RankPlan {
         Self { rule, n, founded_on, rounded_to, fewest_n, runs_per_independent, distribution: None }
     }
 
-    /// Effective number of `n` runs.
+    /// Returns the effective number of runs in `n` runs.
     pub fn independent(&self, n: u64) -> f64 {
         n as f64 / self.runs_per_independent
     }
@@ -220,9 +221,9 @@ impl RankPlan {
         self.independent(self.n) >= self.fewest_n as f64
     }
 
-    /// Plans by the rule and by the pilot's distribution. The latter determines the number of runs
-    /// if that is the question and the pilot has enough effective values ([`SMALL_PILOT`]) to
-    /// represent its distribution and its spread.
+    /// Plans by the rule and by the pilot's distribution. The distribution determines the number of
+    /// runs if that is the unknown quantity, no standard deviation was given, and the pilot has
+    /// enough effective values ([`SMALL_PILOT`]) to represent its distribution and its spread.
     pub fn from_pilot(
         asked: &PlanQuestion,
         unknown: Unknown,
@@ -261,7 +262,7 @@ impl RankPlan {
             let first = tried(plan.independent(plan.n));
             let found = first.as_ref().ok().and_then(|found| found.n).filter(|_| decides);
             match found {
-                // Simulated again, so that the power refers to the planned number.
+                // Simulate again, so that the power refers to the planned number.
                 Some(n) => {
                     let enough = n.max(plan.fewest_n as f64);
                     take(&mut plan, enough, Founded::Simulation);
@@ -291,8 +292,8 @@ impl Simulated {
     }
 }
 
-/// The difference that this many effective runs find with the requested power according to the
-/// formula. Bisection: O(m log m) for each of about 50 trials.
+/// Returns the difference that this many effective runs find with the requested power according to
+/// the formula. Bisection: O(m log m) for each of about 50 trials.
 pub(super) fn delta_by_distribution(
     series: &Series,
     t: Quantities,
@@ -315,8 +316,8 @@ pub(super) fn delta_by_distribution(
     Some(high)
 }
 
-/// Simulates experiments of sizes around the formula's (`about`, if that is the question) and of
-/// the planned size.
+/// Simulates experiments of the planned size and, if the number of runs is the unknown quantity, of
+/// sizes around the formula's number `about`.
 fn simulate(
     pilot: &ShiftedPilot,
     test: RankTest,
@@ -362,8 +363,8 @@ fn simulate(
     })
 }
 
-/// The size from which the power is reached, interpolated between the tried sizes; `None` if it is
-/// beyond them.
+/// Returns the size from which the power is reached, interpolated between the tried sizes; `None`
+/// if it is outside them.
 fn reached(sizes: &[u64], powers: &[f64], power: f64) -> Option<f64> {
     let last_below = powers.iter().rposition(|&p| p < power)?;
     let (below, above) = (powers[last_below], *powers.get(last_below + 1)?);

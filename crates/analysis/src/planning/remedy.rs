@@ -1,14 +1,14 @@
-//! Suggested questions for plans whose answer is worthless: a test that finds a difference no more
-//! often than chance does, or one that gives false alarms in most experiments.
+//! Suggested questions for plans whose answer is worthless, because the test finds a difference no
+//! more often than chance does or gives false alarms in at least half of all experiments.
 //!
 //! Only existing answers are judged; a plan without an answer is an error. Numbers are from
-//! Student's t and the 15 % rule, like the rest of a plan from numbers.
+//! Student's t and the 15 % rule, like the other numbers of a plan without a pilot.
 
 use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
 use crate::policy;
 use assay_stats::power_t::Quantities;
 
-/// A useful plan.
+/// A suggested plan that is useful.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remedy {
     /// Significance of the plan.
@@ -18,8 +18,8 @@ pub struct Remedy {
     /// Number of runs per side needed to detect the difference; `None` if no feasible number
     /// suffices.
     pub n: Option<u64>,
-    /// The difference that the plan's runs find, in the unit of the plan; `None` if there are too
-    /// few runs to find any.
+    /// The difference that the original number of runs finds, in the unit of the plan; `None` if
+    /// there are too few runs to find any.
     pub delta: Option<f64>,
 }
 
@@ -33,8 +33,8 @@ impl Planning {
         }
         let sig_level = if cries_wolf { policy::USUAL_LEVEL } else { t.sig_level };
         let power = policy::USUAL_POWER.max(sig_level);
-        // Number of runs per independent value in a t test: more for dependent runs, and more for
-        // rank tests.
+        // Number of runs that are worth one independent value in a t test. Dependent runs and rank
+        // tests need more.
         let worth = RANK_OVERHEAD * self.rank.runs_per_independent;
         let solve = |unknown, n: f64, delta| {
             let given = Quantities { n, delta, sd: t.sd, sig_level, power };

@@ -1,8 +1,8 @@
 //! Likely causes of correlated values, checked against the recording's description of the machine.
 //!
 //! `assay` records facts about its machines; other tools' files have free-form comments. These are
-//! quoted rather than interpreted, if they contain one of a few words common in benchmark logs
-//! (governor, cpufreq, load average). A cause that the recording rules out is not named.
+//! searched for a few words common in benchmark logs (governor, cpufreq, load average), and what
+//! they say is quoted. A cause that the recording rules out is not named.
 
 use crate::policy;
 use assay_data::Environment;
@@ -14,7 +14,7 @@ pub enum CauseKind {
     Frequency,
     /// Other work on the machine.
     Neighbours,
-    /// The values drift: warming up, leaking, filling a cache.
+    /// The values drift because something warms up, leaks, or fills a cache.
     Drift,
 }
 
@@ -23,15 +23,16 @@ pub enum CauseKind {
 pub struct Cause {
     /// The kind of cause.
     pub kind: CauseKind,
-    /// A quote from the recording that supports the cause; `None` if the recording is inconclusive,
-    /// and for causes found in the values.
+    /// A quote from the recording that supports the cause; `None` if the recording is inconclusive
+    /// or if the cause was found in the values.
     pub evidence: Option<String>,
 }
 
-/// Maximum length of a quote; longer ones are cut.
+/// Maximum length of a quote, in characters; longer ones are cut.
 const LONGEST_QUOTE: usize = 120;
 
-/// The likely causes, those supported by the recording first. `drifts` is true if a series drifted.
+/// Returns the likely causes, with those supported by the recording or the values first. `drifts`
+/// is true if a series drifted.
 pub fn causes(environment: &Environment, drifts: bool) -> Vec<Cause> {
     let lines = lines(environment);
     let mut found = Vec::new();
@@ -79,7 +80,8 @@ fn frequency(environment: &Environment, lines: &[String]) -> Frequency {
         ["no", "not", "without", "ondemand", "powersave", "schedutil", "conservative", "disabled"];
     let left = |line: &&&String| has(line, &scaling);
     match (speaking.iter().find(left), speaking.iter().any(|line| has(line, &["performance"]))) {
-        // Logs often contain both the setting for the run and its restoration.
+        // Logs often contain both the setting for the run and its restoration, so one mention of
+        // `performance` is enough.
         (_, true) => Frequency::Fixed,
         (Some(line), false) => Frequency::Scaling(quoted(line)),
         (None, false) => Frequency::NotRecorded,
@@ -103,7 +105,7 @@ fn load(environment: &Environment, lines: &[String]) -> Option<String> {
     (most > policy::BUSY_AS_CAUSE).then(|| format!("load average: {most}"))
 }
 
-/// The comments of a foreign file, line by line.
+/// Returns the comments of another tool's file, line by line.
 fn lines(environment: &Environment) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, value) in &environment.facts {

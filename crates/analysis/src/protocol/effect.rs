@@ -1,12 +1,13 @@
 //! The fourth step: is the difference large enough to matter, and does one number describe it?
 //!
 //! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences
-//! between a value of one and a value of the other, with the interval of the Mann-Whitney test (for
-//! blocks, the pseudo-median of the per-block differences with the interval of the signed-rank
-//! test). If values are correlated, the interval also covers the one from placements, widened by
-//! the autocorrelation times. If nearly all readings of a side are on two steps of a clock, it is a
-//! whole step wider on either side ([`Ticks::widen`]). Only effects above the threshold matter, so
-//! the whole interval is compared with it, in other cases extended by half a step.
+//! between a value of one and a value of the other, with the interval of the Mann-Whitney test. For
+//! blocks, it is the pseudo-median of the per-block differences with the interval of the
+//! signed-rank test. If values are correlated, the interval also covers the one from placements,
+//! widened by the autocorrelation times. If nearly all readings of a side are on two steps of a
+//! clock, the interval is a whole step wider on either side ([`Ticks::widen`]); otherwise, it is
+//! extended by half a step for the comparison with the threshold. Only effects above the threshold
+//! matter, so the whole interval is compared with it.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
@@ -23,21 +24,22 @@ use assay_stats::{Interval, descriptive, two_sample};
 /// Results about the size of the difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectFound {
-    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their
-    /// differences. In the base unit.
+    /// The Hodges-Lehmann shift, subject − reference, or for blocks the pseudo-median of the
+    /// per-block differences. In the base unit.
     pub estimate: f64,
-    /// The deciding interval.
+    /// The deciding interval, which accounts for dependence and clock steps; `None` if there is
+    /// none.
     pub interval: Option<Interval>,
     /// The interval that assumes independence, as R prints it.
     pub classic: Option<Interval>,
-    /// Counts of the pairs of values, or blocks, in which the subject was better.
+    /// Numbers of pairs of values (or of blocks) in which the subject was better or worse.
     pub wins: Wins,
     /// Differences of quantiles, subject − reference, with simultaneous intervals.
     pub quantiles: Vec<QuantileDifference>,
 }
 
 impl EffectFound {
-    /// The share of pairs (or blocks) in which the subject was better, counting ties half.
+    /// Returns the share of pairs (or blocks) in which the subject was better; ties count half.
     pub fn superiority(&self) -> f64 {
         let Wins { better, worse, of } = self.wins;
         (better + (of - better - worse) / 2.0) / of
@@ -135,8 +137,8 @@ fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> O
     }
 }
 
-/// Differences of quantiles with simultaneous intervals: the level is divided by the number of
-/// quantiles.
+/// Returns the differences of quantiles with simultaneous intervals: the level is divided by the
+/// number of quantiles.
 fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     let each = 1.0 - level / SHARES.len() as f64;
     let [x, y] = [&values.against, &values.of]
@@ -144,8 +146,8 @@ fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     quantile_differences_of(&x, &y, &SHARES, each)
 }
 
-/// Returns false if a quantile moved differently from the estimate: their intervals do not overlap,
-/// and they differ by more than the threshold.
+/// Returns false if a quantile moved differently from the center, that is, if their intervals do
+/// not overlap and they differ by more than the threshold.
 fn is_plain_shift(found: &EffectFound, threshold: f64) -> bool {
     let Some(interval) = found.interval else { return true };
     let apart = |q: &QuantileDifference| {

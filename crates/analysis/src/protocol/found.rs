@@ -1,5 +1,5 @@
-//! Findings of the steps: each finding's severity determines the outcome of its step (after a note
-//! it passes, after a warning it warns, and a serious finding ends the chain).
+//! Findings of the steps. Their severity determines the outcome of the step: it passes with notes,
+//! warns with a warning, and ends the chain with a serious finding.
 
 use super::{Label, Protocol};
 use crate::checks;
@@ -14,12 +14,12 @@ const DIGITS: i32 = 6;
 /// Number of significant digits of a single amount.
 const FEW_DIGITS: i32 = 4;
 
-/// The consequence of dependence in a chain.
+/// The consequence of dependence, as worded in findings.
 const WIDENED: &str = "p and the interval are widened for that";
 
-/// Words that depend on the subject of a chain.
+/// Wording and formats that depend on the metric and design of a chain.
 impl Protocol {
-    /// The threshold as an amount.
+    /// Formats the threshold as an amount.
     pub fn threshold_amount(&self) -> String {
         match self.threshold_share {
             Some(_) => self.amount(self.threshold),
@@ -27,12 +27,12 @@ impl Protocol {
         }
     }
 
-    /// A single amount of the metric.
+    /// Formats a single amount of the metric.
     pub fn amount(&self, value: f64) -> String {
         Column::significant(&self.unit, &[value], FEW_DIGITS).with_unit(value)
     }
 
-    /// The format of an effect: no more digits than the values have.
+    /// Returns the format of an effect, which has no more digits than the values.
     pub fn column(&self, estimate: f64, interval: Option<Interval>) -> Column {
         let ends = interval.map_or([estimate; 2], |i| [i.lower, i.upper]);
         let step = self.validity.found.as_ref().map_or(0.0, |v| v.clock_step);
@@ -40,7 +40,7 @@ impl Protocol {
         Column::significant(&self.unit, &all, DIGITS).no_finer_than(step)
     }
 
-    /// The word for what is counted: blocks, or values.
+    /// Returns the word for what is counted: `blocks` or `values`.
     pub fn things(&self) -> &'static str {
         if self.paired { "blocks" } else { "values" }
     }
@@ -54,12 +54,12 @@ fn count(n: usize) -> String {
     number::count(n as f64)
 }
 
-/// A run resumed with a different setup.
+/// Reports a run that was resumed with a different setup.
 pub(super) fn mixed() -> Finding {
     checks::resumed_different(&[])
 }
 
-/// A series with too few values for any result.
+/// Reports a series with too few values for any result.
 pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: usize) -> Finding {
     let (message, remedy) = match n {
         // A tool recorded only a summary, or every run failed.
@@ -76,7 +76,7 @@ pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: 
         .advise(remedy)
 }
 
-/// Successive values too strongly correlated for a reliable test.
+/// Reports that successive values are too strongly correlated for a reliable test.
 pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
     let message = format!(
         "{} carry as much information as {} independent ones (effective sample size / n: {})",
@@ -91,22 +91,22 @@ pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
-/// Successive values correlated beyond chance.
+/// Reports that successive values are correlated beyond chance.
 pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), true, WIDENED).advise(Action::MeasureInBlocks)
 }
 
-/// Values whose correlation may be chance.
+/// Reports a correlation that may be chance.
 pub(super) fn perhaps_dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), false, WIDENED)
 }
 
-/// A per-block difference that changed during the run.
+/// Reports a per-block difference that changed during the run.
 pub(super) fn drifting(lag1: f64) -> Finding {
     checks::drifting("", lag1)
 }
 
-/// Too few values to judge dependence.
+/// Reports that there are too few values to judge dependence.
 pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
     Finding::new(code::DEPENDENCE_UNKNOWN, message)
@@ -114,7 +114,7 @@ pub(super) fn dependence_unknown(n: usize) -> Finding {
         .advise(Action::text("record 24 or more of each"))
 }
 
-/// Values that drifted from the first to the last third, by more or less than the threshold.
+/// Reports a drift from the first to the last third. `matters` is true if it exceeds the threshold.
 pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) -> Finding {
     let moved = signed(protocol, drift);
     let (severity, why) = match (matters, protocol.paired) {
@@ -125,7 +125,7 @@ pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) 
     checks::drift(name, &moved, drift, severity, why)
 }
 
-/// A series with parts that differ by more than the threshold.
+/// Reports a series whose parts differ by more than the threshold.
 pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: usize) -> Finding {
     let from = begins.map(|at| count(at + 1)).unwrap_or_default();
     let apart = format!("({parts} parts, farther apart than the threshold)");
@@ -142,7 +142,7 @@ pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: u
     finding.with("parts", parts as f64).advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks)
 }
 
-/// Values in steps that are large relative to the threshold.
+/// Reports that the values come in steps that are large relative to the threshold.
 pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
     let message = format!(
         "values come in steps of {}, which is large compared to the threshold",
@@ -151,19 +151,19 @@ pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
     checks::coarse(message, &protocol.unit).with("step", step).with("threshold", protocol.threshold)
 }
 
-/// A series with all values equal.
+/// Reports a series whose values are all equal.
 pub(super) fn all_equal(name: &str) -> Finding {
     checks::all_equal(&format!("all values of {name}"), "")
         .about(name)
         .advise(Action::text("make sure that this is what you want to measure"))
 }
 
-/// Samples that were not taken in blocks, which the step accepts.
+/// Notes that the samples were not taken in blocks, which the step accepts.
 pub(super) fn apart() -> Finding {
     checks::not_interleaved(false, "the difference").at(Severity::Note)
 }
 
-/// A threshold that is a share of zero.
+/// Reports that the threshold is a share of zero.
 pub(super) fn no_threshold(unit: &Unit) -> Finding {
     let message = "the threshold is a share of a median of 0, so nothing can be planned";
     let finding = Finding::new(code::NOT_POSITIVE, message)
@@ -175,8 +175,8 @@ pub(super) fn no_threshold(unit: &Unit) -> Finding {
     }
 }
 
-/// Too few values for the threshold (a warning), or even for ten times the threshold, which ends
-/// the chain.
+/// Reports too few values for the threshold (a warning) or, if `tenfold`, even for ten times the
+/// threshold, which ends the chain.
 pub(super) fn too_few_for_threshold(
     protocol: &Protocol,
     planned: Option<f64>,
@@ -218,13 +218,13 @@ pub(super) fn too_few_for_threshold(
     if tenfold { finding.advise(Action::PlanRuns) } else { finding }
 }
 
-/// Values without a spread for planning.
+/// Notes that the values have no spread on which planning could be based.
 pub(super) fn no_spread() -> Finding {
     let found = checks::all_equal("all values of each side", ", so their number does not matter");
     Finding { severity: Severity::Note, ..found }
 }
 
-/// A test that does not reject.
+/// Reports that the test does not reject.
 pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
     let message = format!(
         "not known: no difference is shown at a significance of {} ({}), which does not mean that there is none",
@@ -235,23 +235,23 @@ pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
         .advise(Action::text("see below how large a difference the interval leaves open"))
 }
 
-/// A test that is undefined.
+/// Reports that the test is undefined because all observations are equal.
 pub(super) fn nothing_to_rank() -> Finding {
     checks::all_equal("all observations", ", so the test is not defined")
 }
 
-/// A test made stricter because of dependence.
+/// Reports that the test was made stricter because of dependence.
 pub(super) fn deflated(naive_log10_p: f64) -> Finding {
     checks::for_dependence("made stricter", &number::p_value(naive_log10_p))
 }
 
-/// Too few values for an interval.
+/// Reports that there are too few values for an interval.
 pub(super) fn no_interval(protocol: &Protocol) -> Finding {
     let message = format!("too few independent {} for an interval", protocol.things());
     Finding { severity: Severity::Warning, ..checks::too_few(message) }.advise(Action::MoreValues)
 }
 
-/// An interval partly beyond the threshold and partly within it.
+/// Reports an interval that is partly beyond the threshold and partly within it.
 pub(super) fn straddles(protocol: &Protocol) -> Finding {
     let message = format!(
         "the interval reaches into ± {}: the effect may be too small to matter",
@@ -260,7 +260,7 @@ pub(super) fn straddles(protocol: &Protocol) -> Finding {
     Finding::new(code::BELOW_THRESHOLD, message).advise(Action::MoreValues)
 }
 
-/// An interval within the threshold.
+/// Reports an interval within the threshold.
 pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
     let message = format!(
         "an effect below the threshold of {}: not worth publishing as one",
@@ -269,13 +269,13 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
     Finding::new(code::BELOW_THRESHOLD, message).at(Severity::Serious)
 }
 
-/// An interval widened because of dependence.
+/// Reports that the interval was widened because of dependence.
 pub(super) fn widened(column: &Column, classic: Interval) -> Finding {
     let (lower, upper) = (column.number(classic.lower), column.number(classic.upper));
     checks::for_dependence("widened", &format!("[{lower} … {upper}]"))
 }
 
-/// A difference that varies over the distribution.
+/// Reports a difference that varies over the distribution.
 pub(super) fn not_plain_shift() -> Finding {
     checks::shape(
         "it is not the same for fast and slow values, so that one number is not the whole story",

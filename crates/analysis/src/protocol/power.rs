@@ -2,9 +2,9 @@
 //!
 //! As in the series of articles, the standard deviation is the upper end of its bootstrap intervals
 //! (the largest of normal, basic and percentile, for the noisier side), `power.t.test` gives the
-//! number of values that Student's t needs, and 15 % are added for a rank test (Lehmann,
+//! number of values that Student's t needs, and 15 % is added for a rank test (Lehmann,
 //! *Nonparametrics*, 1975: the efficiency relative to t is at least 0.864 for any shape).
-//! Correlated values count as their effective number, and sides of different sizes as two equal
+//! Correlated values count as their effective number. Sides of different sizes count as two equal
 //! ones with the same information. Planning uses the values that are then tested, so it describes
 //! what this experiment could detect, not what the next one will.
 
@@ -18,15 +18,15 @@ use assay_stats::bootstrap::{Statistic, bootstrap, resamples_for};
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use assay_stats::{Interval, descriptive};
 
-/// The standard deviation of one series with its bootstrap intervals.
+/// Standard deviation of one series, with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Index of the subject; for blocks, the index of the compared subject, and the series is that
-    /// of the differences.
+    /// Index of the subject. In blocks, the series is that of the differences, and this is the
+    /// compared subject.
     pub subject: usize,
     /// Sample standard deviation (divisor n − 1).
     pub sd: f64,
-    /// Normal interval; `None` if nothing varies, as for the other intervals.
+    /// Normal interval. Like the other intervals, `None` if nothing varies.
     pub normal: Option<Interval>,
     /// Basic interval.
     pub basic: Option<Interval>,
@@ -39,7 +39,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The largest of the upper ends, or the standard deviation if there are none.
+    /// Returns the largest upper end of the intervals, but at least the standard deviation.
     pub fn upper(&self) -> f64 {
         let intervals = [self.normal, self.basic, self.percentile];
         upper_end(self.sd, intervals.map(|interval| Some(interval?.upper)))
@@ -58,11 +58,11 @@ pub struct PowerFound {
     /// Values (or blocks) per side that Student's t needs for the threshold; `None` if there is no
     /// solution.
     pub n_t: Option<f64>,
-    /// `n_t` plus 15 % for ranks, as a whole number; compared with the number of samples.
+    /// `n_t` plus 15 % for ranks, rounded up to a whole number; compared with `have`.
     pub needed: Option<f64>,
     /// `needed`, rounded up for a plan.
     pub planned: Option<f64>,
-    /// Values (or blocks) per side needed for ten times the threshold.
+    /// Values (or blocks) per side needed for ten times the threshold, with the 15 % for ranks.
     pub needed_tenfold: Option<f64>,
     /// Effective number of values (or blocks) per side.
     pub have: f64,
@@ -177,13 +177,14 @@ impl Planning {
         self.test.solve(unknown, given)
     }
 
-    /// Values per side that Student's t needs for this difference: at least 2.
+    /// Returns the number of values per side that Student's t needs for this difference, at least
+    /// 2.
     fn n(&self, delta: f64) -> Option<f64> {
         if delta.is_nan() || delta <= 0.0 {
             return None;
         }
         // For differences far beyond the noise, the solution is below the minimum of any test, or
-        // below all tried n; the minimum then suffices.
+        // below all tried n, so the minimum suffices.
         if self.test.power(2.0, delta, self.sd, self.level) >= self.power {
             return Some(2.0);
         }

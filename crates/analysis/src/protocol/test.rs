@@ -14,12 +14,12 @@ use assay_stats::normal;
 use assay_stats::signed_rank::SignedRankTest;
 use assay_stats::two_sample::RankSum;
 
-/// The test used.
+/// The rank test used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestName {
-    /// Mann and Whitney, 1947; Wilcoxon's rank-sum test.
+    /// The Mann-Whitney test (1947), also called Wilcoxon's rank-sum test.
     MannWhitney,
-    /// Wilcoxon, 1945: the signed-rank test.
+    /// Wilcoxon's signed-rank test (1945).
     SignedRank,
 }
 
@@ -28,8 +28,8 @@ pub enum TestName {
 pub struct TestFound {
     /// The test used.
     pub name: TestName,
-    /// R's W: the number of pairs in which the subject's value is larger, ties counting half; V for
-    /// blocks.
+    /// R's W: the number of pairs in which the subject's value is larger, ties counting half. For
+    /// blocks, R's V.
     pub statistic: f64,
     /// True if p is from the exact distribution, false if from the normal distribution with
     /// corrections for ties and continuity.
@@ -71,7 +71,7 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
     step
 }
 
-/// Determines whether the test rejects at this level, and the findings.
+/// Determines whether the test rejects at this level, and which findings follow.
 fn judge(step: &mut Step<TestFound>, level: f64) {
     let Some(result) = &mut step.found else { return };
     result.rejects = result.log10_p_decisive < level.log10();
@@ -88,9 +88,9 @@ fn judge(step: &mut Step<TestFound>, level: f64) {
     step.findings = findings;
 }
 
-/// Assigns each chain its share of the significance: the smallest p-value is compared with the
-/// significance divided by the number of chains, the next with a divisor one less, until one does
-/// not reject; the rest use the same divisor.
+/// Assigns each chain its share of the significance. The smallest p-value is compared with the
+/// significance divided by the number of chains, and each following one with a divisor one less,
+/// until one does not reject. All later ones use that divisor.
 pub(super) fn share_alpha(chains: &mut [Protocol]) {
     let mut order: Vec<(f64, usize)> = chains
         .iter()
@@ -108,15 +108,16 @@ pub(super) fn share_alpha(chains: &mut [Protocol]) {
     }
 }
 
-/// Factor by which dependence widens the distribution of the Mann-Whitney statistic: its variance
-/// is the sum of both samples' shares, each proportional to the size of the other.
+/// Returns the factor by which dependence widens the distribution of the Mann-Whitney statistic.
+/// The variance of the statistic is the sum of both samples' shares, each proportional to the size
+/// of the other.
 fn widening(series: &[SeriesFound]) -> f64 {
     let [x, y] = series else { return 1.0 };
     let (n, m) = (x.n as f64, y.n as f64);
     ((m * x.autocorrelation_time + n * y.autocorrelation_time) / (n + m)).sqrt()
 }
 
-/// log₁₀ of the two-sided p-value of a normal deviate; NaN for NaN.
+/// Returns log₁₀ of the two-sided p-value of a normal deviate; NaN for NaN.
 fn two_sided_log10(z: f64) -> f64 {
     let log10 = normal::log10_upper(z.abs()) + std::f64::consts::LOG10_2;
     if log10 > 0.0 { 0.0 } else { log10 }
@@ -132,7 +133,7 @@ struct Ranked {
     z: f64,
 }
 
-/// The Mann-Whitney test of ascending samples.
+/// Applies the Mann-Whitney test to samples in ascending order.
 fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
     let nothing =
         Ranked { statistic: f64::NAN, exact: false, p: f64::NAN, log10_p: f64::NAN, z: f64::NAN };
@@ -152,7 +153,7 @@ fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
 
 fn signed_rank(differences: &[f64]) -> Ranked {
     let test = SignedRankTest::of(differences);
-    // Otherwise a sum of no ranks would be −0.
+    // Adding 0.0 below turns the −0 of an empty sum of ranks into 0.
     let z = test.z(true);
     match test.exact() {
         Some(exact) => Ranked::exact(test.v + 0.0, exact.two, z),

@@ -25,12 +25,13 @@ use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
 /// Fixed number of lags examined in addition to R's default.
 const LAGS: usize = 30;
 
-/// Distance of a series from a distribution with fitted parameters (Kolmogorov and Smirnov).
+/// Distance of a series from a distribution with fitted parameters (the Kolmogorov-Smirnov
+/// statistic).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistributionFound {
     /// `normal`, `lognormal` or `exponential`.
     pub distribution: &'static str,
-    /// The largest distance of the distribution functions, in 0..=1.
+    /// The largest distance between the distribution functions, in 0..=1.
     pub d: f64,
     /// p-value that treats the parameters as known, as R prints it. It is too large, so a rejection
     /// is reliable.
@@ -61,20 +62,20 @@ impl DistributionFound {
 /// Results for one series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesFound {
-    /// Index of the subject.
+    /// Index of the subject; for differences, of the compared subject.
     pub subject: usize,
     /// Number of values.
     pub n: usize,
     /// The largest absolute autocorrelation over `lags_r_default` lags.
     pub acf_max_r_default: f64,
-    /// The default number of lags of R's `acf`: 10 log₁₀ n.
+    /// The default number of lags of R's `acf`: 10 log₁₀ n, rounded down.
     pub lags_r_default: usize,
     /// The largest absolute autocorrelation over 30 lags.
     pub acf_max_30: f64,
-    /// Bound that the autocorrelation at one lag does not exceed in 95 of 100 series of independent
-    /// values: 1.96/√n.
+    /// Bound on the autocorrelation at one lag, 1.96/√n, which 95 of 100 series of independent
+    /// values do not exceed.
     pub acf_bound: f64,
-    /// Rank autocorrelation of neighbors.
+    /// Rank autocorrelation at lag 1.
     pub lag1: f64,
     /// Dependence of the values.
     pub dependence: Dependence,
@@ -82,19 +83,22 @@ pub struct SeriesFound {
     pub autocorrelation_time: f64,
     /// Effective number of values: n / autocorrelation time.
     pub effective: f64,
-    /// Change from the first to the last third in the base unit, if beyond chance.
+    /// Change from the first to the last third, in the base unit; `None` unless it is beyond
+    /// chance.
     pub drift: Option<f64>,
     /// Skewness and excess kurtosis by every definition; NaN for constant values. Both are 0 for
     /// the normal distribution.
     pub moments: (ByDefinition, ByDefinition),
-    /// Distances from the usual distributions, for information only: no step requires any of them.
+    /// Distances from common distributions. These are for information only: no step requires any of
+    /// them.
     pub distributions: Vec<DistributionFound>,
     /// Number of failed runs, and of runs that hit the time limit.
     pub failures: (usize, usize),
 }
 
 impl SeriesFound {
-    /// Number of values that count: the effective number if dependence matters, otherwise all.
+    /// Returns the number of values that count: the effective number if dependence matters,
+    /// otherwise all.
     pub fn counting(&self) -> f64 {
         if self.share() < policy::DEPENDENT_BELOW { self.effective } else { self.n as f64 }
     }
@@ -104,7 +108,7 @@ impl SeriesFound {
         self.n > 1 && self.moments.0.plain.is_nan()
     }
 
-    /// Effective number of values divided by n.
+    /// Returns the effective number of values divided by n.
     pub fn share(&self) -> f64 {
         self.effective / self.n as f64
     }
@@ -142,27 +146,28 @@ impl SeriesFound {
 /// Results about the samples of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validity {
-    /// The series, the reference first; one for a single subject.
+    /// Results for each series, the reference first; a single one if there is no reference.
     pub series: Vec<SeriesFound>,
-    /// The per-block differences; `None` if there are no blocks.
+    /// Results for the per-block differences; `None` if there are no blocks.
     pub differences: Option<SeriesFound>,
-    /// The step of the values, in the base unit.
+    /// Step of the clock behind the values, in the base unit.
     pub clock_step: f64,
     /// Rank autocorrelation of successive differences, if the difference drifted during a run in
     /// blocks.
     pub drifting: Option<f64>,
-    /// Possible causes of correlation; empty if there is no correlation.
+    /// Possible causes of correlation; empty unless correlation is reported as a warning or worse.
     pub causes: Vec<Cause>,
 }
 
 impl Validity {
-    /// The series whose dependence is judged.
+    /// Returns the series whose dependence is judged: the per-block differences or, without blocks,
+    /// each side.
     pub(super) fn judged(&self) -> &[SeriesFound] {
         self.differences.as_ref().map_or(&self.series, std::slice::from_ref)
     }
 
-    /// Number of values (or blocks) per side that count; for sides of different sizes, that of two
-    /// equal sides with the same information.
+    /// Returns the number of values (or blocks) per side that count. For sides of different sizes,
+    /// it is that of two equal sides with the same information.
     pub(super) fn counting(&self) -> f64 {
         if let Some(differences) = &self.differences {
             // Because of the random order, all blocks count unless the difference drifted.
@@ -287,7 +292,7 @@ fn stationarity(
 ) {
     for series in &found.series {
         if let Some(drift) = series.drift {
-            // With a NaN threshold every drift is reported.
+            // With a NaN threshold, every drift matters.
             let matters = !protocol.paired
                 && (drift.abs() > protocol.threshold || protocol.threshold.is_nan());
             findings.push(found::drift(protocol, &names[series.subject], drift, matters));
@@ -295,7 +300,8 @@ fn stationarity(
     }
 }
 
-/// The finding about parts of a series that differ by more than the threshold, beyond chance.
+/// Returns the finding about parts of a series that differ by more than the threshold, beyond
+/// chance.
 fn unsteady(
     series: &SeriesFound,
     values: &Recording<'_>,

@@ -9,16 +9,16 @@ use assay_stats::descriptive;
 /// A family of distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// Fitted by mean and standard deviation.
+    /// The normal distribution, fitted by mean and standard deviation.
     Normal,
-    /// Fitted by mean and standard deviation of the logarithms.
+    /// The lognormal distribution, fitted by mean and standard deviation of the logarithms.
     Lognormal,
-    /// Fitted by the mean.
+    /// The exponential distribution, fitted by the mean.
     Exponential,
 }
 
 impl DistributionKind {
-    /// The word used in JSON.
+    /// Returns the word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -33,12 +33,12 @@ impl DistributionKind {
 pub struct Distribution {
     /// The family.
     pub kind: DistributionKind,
-    /// Mean (of the logarithms for the lognormal).
+    /// Mean of the values (lognormal: of their logarithms).
     pub mean: f64,
-    /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
+    /// Standard deviation of the values (lognormal: of their logarithms; exponential: the mean).
     pub sd: f64,
-    /// The largest distance between the distribution functions: at some point, this share of the
-    /// values is on the wrong side.
+    /// Largest distance between the distribution functions: at some point, this share of the values
+    /// is on the wrong side.
     pub distance: f64,
 }
 
@@ -97,8 +97,8 @@ impl Tails {
     }
 }
 
-/// The excess kurtosis of a lognormal distribution with this skewness. With w = exp(σ²) the
-/// skewness is (w + 2) √(w − 1), and the excess kurtosis w⁴ + 2w³ + 3w² − 6.
+/// Returns the excess kurtosis of a lognormal distribution with this skewness. With w = exp(σ²),
+/// the skewness is (w + 2) √(w − 1) and the excess kurtosis is w⁴ + 2w³ + 3w² − 6.
 fn lognormal_kurtosis(skewness: f64) -> f64 {
     let size = skewness.abs();
     // (w + 2)² (w − 1) = s² has one root above 1, below 1 + s^(2/3).

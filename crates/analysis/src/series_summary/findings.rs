@@ -27,9 +27,9 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
     found
 }
 
-/// Merges findings that a change explains. A warm-up or a change makes a series drift and its
-/// values correlated. If the steady part is free of both, the finding about the change replaces the
-/// others, with the highest of their severities and their evidence.
+/// Merges findings that a change explains. A warm-up or another change makes a series drift and its
+/// values correlated. The finding about the change replaces those about drift or dependence that
+/// the steady part does not show, and takes over their evidence and the highest severity.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.is(code::WARM_UP) || finding.is(code::CHANGE_POINT);
     let Some(at) = found.iter().position(changed) else { return };
@@ -40,7 +40,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
         false => !steady.dependent && dependence.iter().any(|code| finding.is(code)),
     };
     let consequences: Vec<Finding> = found.iter().filter(calm).cloned().collect();
-    // The consequences include the loss of coverage due to dependence.
+    // The loss of coverage due to dependence is a consequence as well, but is not named.
     let consequences: Vec<Finding> =
         consequences.into_iter().filter(|finding| !finding.is(code::INTERVAL_OPTIMISTIC)).collect();
     if consequences.is_empty() {
@@ -62,7 +62,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     found.retain(|finding| !calm(&finding));
 }
 
-/// The findings that a comparison would report about the single series.
+/// Returns the findings that a comparison would report about this series alone.
 fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
     let summary = SubjectSummary {
         side: 0,
@@ -111,7 +111,7 @@ fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
     })
 }
 
-/// The finding about a warm-up or other changes that are large enough to matter.
+/// Returns the finding about a warm-up or another change that is large enough to matter.
 fn changes(summary: &SeriesSummary) -> Option<Finding> {
     let steady = summary.stability.steady.as_ref()?;
     let (first, last) = (steady.parts.first()?, steady.parts.last()?);
@@ -163,7 +163,7 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
     }
 }
 
-/// Formats places: `value 5`, `values 5 and 9`, `values 5, 9, 14, 20, ...`.
+/// Formats positions in a series: `value 5`, `values 5 and 9`, `values 5, 9, 14, 20, ...`.
 fn told_places(places: &[String], has_more: bool) -> String {
     match places {
         [only] => format!("value {only}"),
@@ -173,7 +173,7 @@ fn told_places(places: &[String], has_more: bool) -> String {
     }
 }
 
-/// Returns true if each part is beyond the previous one in the same direction, as when a smooth
+/// Returns true if the medians of the parts all change in the same direction, as when a smooth
 /// drift is cut into steps.
 fn climbs(parts: &[Part]) -> bool {
     let steps = || parts.windows(2).map(|pair| pair[1].median - pair[0].median);
@@ -196,7 +196,7 @@ fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
     )))
 }
 
-/// The finding about a periodic deviation that is large enough to matter.
+/// Returns the finding about a periodic deviation that is large enough to matter.
 fn periodic(summary: &SeriesSummary) -> Option<Finding> {
     let found = summary.periodic?;
     let d = &summary.description;
@@ -256,7 +256,7 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
             step / spread
         )
     };
-    // Whole numbers are mostly counts, which can't be finer.
+    // Whole numbers are mostly counts, for which there is no finer resolution.
     let counts = !is_time && step == 1.0;
     let severity = if counts { Severity::Note } else { Severity::Warning };
     let finding = checks::coarse(message, &summary.metric.unit)
@@ -275,8 +275,8 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
         .distributions
         .iter()
         .find(|distribution| distribution.kind == DistributionKind::Normal)?;
-    // Ties are a jump of the distribution function, at which the distance from any continuous
-    // distribution is at least half the jump.
+    // At ties, the distribution function jumps, so its distance from any continuous distribution is
+    // at least half the jump.
     let far = distribution.distance > policy::NORMAL_DISTANCE + summary.commonest_share
         || tails.skewness.abs() > policy::NORMAL_SKEWNESS
         || tails.kurtosis > policy::NORMAL_KURTOSIS;

@@ -10,12 +10,12 @@ use assay_stats::normality::{self, Fit};
 use assay_stats::shapiro_wilk::{self, ShapiroWilk};
 use assay_stats::{Interval, binomial, dip, normal, order};
 
-/// Number of lags in a correlogram, if there are enough values.
+/// Maximum number of lags in a correlogram.
 pub(super) const LAGS: usize = 30;
 /// Numbers of lags over which Ljung and Box's statistic is computed.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
 
-/// Descriptive statistics of one sample; NaN if undefined.
+/// Descriptive statistics of one sample. A statistic that is undefined is NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are those of the JSON, which says what each is")]
 pub struct Descriptives {
@@ -81,14 +81,14 @@ impl Descriptives {
 /// An interval of the median from the order statistics `k` and n + 1 − `k`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MedianInterval {
-    /// Requested confidence.
+    /// The requested confidence level.
     pub confidence: f64,
-    /// The interval; `None` if no pair of values is far enough apart.
+    /// The interval; `None` if there are too few values for the requested confidence.
     pub interval: Option<Interval>,
-    /// Index of the order statistic, counted from 1; 0 if there is no interval.
+    /// Rank of the lower order statistic, counted from 1; 0 if there is no interval.
     pub k: u64,
-    /// Actual confidence; 1 if there is no interval, that is, if only the whole line is wide
-    /// enough.
+    /// Actual confidence level; 1 if there is no interval, since then only the whole real line is
+    /// wide enough.
     pub coverage: f64,
 }
 
@@ -109,9 +109,10 @@ pub(super) fn median_intervals(sorted: &[f64], levels: &[f64]) -> Vec<MedianInte
 /// Serial correlation. For a constant series the autocorrelations are NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SerialCorrelation {
-    /// Autocorrelation at the lags 1..=30, or up to n − 1.
+    /// Autocorrelations at the lags 1 to 30, or to n − 1 if that is less.
     pub acf: Vec<f64>,
-    /// 1.96/√n: the bound of 95 % of the autocorrelations of independent values.
+    /// 1.96/√n, which 95 % of the autocorrelations of independent values do not exceed in absolute
+    /// value.
     pub bound: f64,
     /// Like `bound`, with the exact normal quantile instead of 1.96.
     pub bound_exact: f64,
@@ -119,25 +120,25 @@ pub struct SerialCorrelation {
     pub default_lags: usize,
     /// The largest absolute autocorrelation over `default_lags` lags.
     pub default_max: f64,
-    /// Ljung and Box's statistics.
+    /// Ljung and Box's statistics for several numbers of lags.
     pub ljung_box: Vec<LjungBox>,
-    /// Runs above and below the median.
+    /// The test of runs above and below the median.
     pub runs: Runs,
 }
 
 impl SerialCorrelation {
-    /// Returns true if the values are correlated beyond chance, by Ljung and Box' statistics and
-    /// the runs test together at 5 % (Bonferroni). The autocorrelation time of independent values
-    /// is often slightly above 1, which widens an interval only a little and is not worth a
-    /// finding.
+    /// Returns true if the values are correlated beyond chance, by Ljung and Box's statistics and
+    /// the runs test together at 5 % (Bonferroni). The autocorrelation time is not a criterion: for
+    /// independent values it is often slightly above 1, which widens an interval only a little and
+    /// is not worth a finding.
     pub fn is_correlated(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
         least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL
     }
 
-    /// Computes the correlation of values in their order of measurement; `sorted` contains them in
-    /// ascending order.
+    /// Computes the correlation of values in their order of measurement. `sorted` contains the same
+    /// values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);
@@ -156,12 +157,12 @@ impl SerialCorrelation {
         }
     }
 
-    /// The largest absolute autocorrelation; NaN for a constant series or a single value.
+    /// Returns the largest absolute autocorrelation; NaN for a constant series or a single value.
     pub fn max_abs(&self) -> f64 {
         largest(&self.acf)
     }
 
-    /// Number of autocorrelations outside the bound; `None` for a constant series.
+    /// Returns the number of autocorrelations outside `bound`; `None` for a constant series.
     pub fn outside(&self) -> Option<usize> {
         (!self.max_abs().is_nan()).then(|| self.acf.iter().filter(|r| r.abs() > self.bound).count())
     }

@@ -14,9 +14,9 @@ pub struct Outliers {
     pub inner: (f64, f64),
     /// The outer fences, lower and upper.
     pub outer: (f64, f64),
-    /// Number of values below the lower and above the upper inner fence.
+    /// Number of values below the lower inner fence, and above the upper one.
     pub beyond_inner: (usize, usize),
-    /// Number of values below the lower and above the upper outer fence.
+    /// Number of values below the lower outer fence, and above the upper one.
     pub beyond_outer: (usize, usize),
     /// Values beyond the outer fences with their indices in the series, counted from 0: at most
     /// ten, farthest first.

@@ -21,7 +21,7 @@ pub struct Slice {
     pub max: f64,
 }
 
-/// The slices, of equal length to within one value. O(n).
+/// Returns the slices. Their lengths differ by at most one value. O(n).
 pub(super) fn of(values: &[f64]) -> Vec<Slice> {
     let n = values.len();
     let slices = n.min(MOST_SLICES);

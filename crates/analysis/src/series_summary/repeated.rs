@@ -1,13 +1,13 @@
-//! Series with few distinct values: each value and its count, which describe the shape completely.
-//! Also detects whether all values are multiples of a step.
+//! Series with few distinct values. Each value and its count together describe the shape
+//! completely. The module also detects whether all values are multiples of a step.
 
 use crate::policy;
 use assay_stats::descriptive::ROBUST_SD;
 
 /// Maximum number of distinct values listed.
 const MOST: usize = 12;
-/// Maximum distance of a value from a multiple of the step, in steps, due to rounding to a few
-/// digits.
+/// Maximum distance of a value from a multiple of the step, in steps. Values may be rounded to a
+/// few digits.
 const OFF: f64 = 0.01;
 
 /// A value with its count.
@@ -19,8 +19,8 @@ pub struct RepeatedValue {
     pub count: usize,
 }
 
-/// The distinct values, ascending; empty if there are more than twelve or fewer than two, or fewer
-/// than 20 values in total. O(n).
+/// Returns the distinct values with their counts, ascending; empty unless there are two to twelve
+/// of them and at least 20 values in total. O(n).
 pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     if !(2..=MOST).contains(&distinct) || sorted.len() < policy::SHAPE_FROM {
         return Vec::new();
@@ -37,8 +37,8 @@ pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
     })
 }
 
-/// A robust spread: the smaller of the standard deviation and its estimate from the middle half of
-/// the values; only the standard deviation if that half has no spread.
+/// Returns a robust spread: the smaller of the standard deviation and its estimate from the middle
+/// half of the values, or only the standard deviation if the middle half has no spread.
 pub(super) fn spread(sd: f64, interquartile_range: f64) -> f64 {
     let middle = interquartile_range / 2.0 * ROBUST_SD;
     if middle > 0.0 { middle.min(sd) } else { sd }

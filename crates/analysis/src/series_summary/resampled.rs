@@ -1,5 +1,5 @@
 //! The bootstrap of one series: the uncertainty of mean, standard deviation and median. It assumes
-//! independent values; otherwise its intervals are too narrow, which a finding reports.
+//! independent values; for dependent values its intervals are too narrow, which a finding reports.
 
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 
@@ -8,7 +8,7 @@ use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 pub struct Resampled {
     /// Number of resamples.
     pub resamples: usize,
-    /// The seed.
+    /// Seed of the resampling.
     pub seed: u64,
     /// Bootstrap of the mean.
     pub mean: Bootstrap,
@@ -19,8 +19,8 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples one of `together` series; `None` for fewer than two values, whose resamples would
-    /// all be equal. O(n · resamples), at most a few seconds in total.
+    /// Resamples one of `together` series; `None` for fewer than two values, because all resamples
+    /// would be equal. O(n · resamples), at most a few seconds in total.
     pub(super) fn of(values: &[f64], together: usize, seed: u64) -> Option<Self> {
         if values.len() < 2 {
             return None;

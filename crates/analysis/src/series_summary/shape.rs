@@ -11,17 +11,17 @@ use assay_stats::dip::Dip;
 
 /// Number of bins; it has many divisors, so that plots of many widths can be made from them.
 pub const BINS: usize = 240;
-/// Number of points of the density.
+/// Number of points at which the density is evaluated.
 const POINTS: usize = 512;
-/// Number of interquartile ranges shown beyond the quartiles, at most up to the extremes.
+/// Number of interquartile ranges shown beyond the quartiles, as far as there are values.
 const VIEW: f64 = 3.0;
 
-/// Bandwidths for a kernel density; `None` if a rule does not apply.
+/// Bandwidths for a kernel density by several rules; `None` where a rule does not apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidths {
-    /// Silverman's bandwidth.
+    /// Silverman's bandwidth, R's `bw.nrd0`.
     pub nrd0: Option<f64>,
-    /// Scott's bandwidth.
+    /// Scott's bandwidth, R's `bw.nrd`.
     pub nrd: Option<f64>,
     /// Sheather and Jones's bandwidth by solving the equation.
     pub sj_ste: Option<f64>,
@@ -39,7 +39,7 @@ impl Bandwidths {
         }
     }
 
-    /// The bandwidth for plots: Sheather and Jones's if available, otherwise Silverman's.
+    /// Returns the bandwidth for plots: Sheather and Jones's if available, otherwise Silverman's.
     fn best(&self) -> Option<f64> {
         self.sj_ste.or(self.sj_dpi).or(self.nrd0)
     }
@@ -52,9 +52,9 @@ pub struct Shape {
     pub low: f64,
     /// Upper end: the largest value, or three interquartile ranges above the upper quartile.
     pub high: f64,
-    /// Number of values below the lower end.
+    /// Number of values below `low`.
     pub below: usize,
-    /// Number of values above the upper end.
+    /// Number of values above `high`.
     pub above: usize,
     /// Counts in 240 equal bins from `low` to `high`; empty if all values are equal.
     pub counts: Vec<u32>,
@@ -99,7 +99,7 @@ fn is_coarse(sorted: &[f64]) -> bool {
 /// A mode of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// Location of the maximum density.
+    /// Position of the density's maximum.
     pub at: f64,
     /// The valley to the left of the mode; −∞ for the first mode.
     pub from: f64,
@@ -109,7 +109,7 @@ pub struct Mode {
     pub share: f64,
 }
 
-/// The modes from left to right; empty if there is no density.
+/// Returns the modes from left to right; empty if there is no density.
 pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode> {
     let Some(density) = &shape.density else { return Vec::new() };
     let several =
@@ -130,7 +130,7 @@ pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode
         (upto(mode.to) - upto(mode.from)) / n
     };
     modes.iter_mut().for_each(|mode| mode.share = share(mode));
-    // The smallest mode is merged across its nearer valley until all are large enough.
+    // Merges the smallest mode with the nearer of its neighbors until all modes are large enough.
     while modes.len() > 1
         && let Some(small) =
             (0..modes.len()).min_by(|&a, &b| modes[a].share.total_cmp(&modes[b].share))
@@ -161,8 +161,8 @@ impl Hill {
     }
 }
 
-/// Hills between clear valleys: starts with all local hills and joins the pair with the shallowest
-/// valley until all valleys are deep enough.
+/// Returns the hills between clear valleys. Starts with all local hills, and joins the pair with
+/// the shallowest valley until all valleys are deep enough.
 fn hills(y: &[f64]) -> Vec<Hill> {
     let mut hills: Vec<Hill> = Vec::new();
     let mut begin = 0;

@@ -1,9 +1,9 @@
 //! Changes of level in a series, and its steady part after a warm-up.
 //!
 //! The changes are found by E-divisive. PELT, which also detects changes of spread, reports
-//! clusters of stalls as separate parts (in 86 of 100 series with clusters of eight stalls;
-//! E-divisive in 5). The steady part is found by PELT, as in the original method: parts with equal
-//! medians are merged, so clusters do no harm.
+//! clusters of stalls as separate parts (in 86 of 100 series with clusters of eight stalls,
+//! compared with 5 for E-divisive). The steady part is found by PELT, as in the original method.
+//! There, parts with equal medians are merged, so clusters do no harm.
 
 use super::numbers::SerialCorrelation;
 use crate::describe::Description;
@@ -12,7 +12,7 @@ use crate::recording::Recording;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
 
-/// The changes and the steady part of a series.
+/// The changes of a series, and its steady part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// All changes, however small.
@@ -28,7 +28,7 @@ pub struct Stability {
 /// Drift and dependence that remain after a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {
-    /// Drift within the steady part, if beyond chance.
+    /// Drift within the steady part; `None` if there is none beyond chance.
     pub drift: Option<f64>,
     /// True if the values of the steady part are still correlated beyond chance, with an effective
     /// number below nine tenths of the actual one.

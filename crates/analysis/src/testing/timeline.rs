@@ -17,22 +17,22 @@ pub struct Timeline {
     pub run: usize,
     /// Duration of the run.
     pub wall: f64,
-    /// Lanes that run in parallel; processes that started after another ended share its lane.
+    /// Lanes that ran in parallel. A process that started after another had ended shares its lane.
     pub lanes: Vec<Lane>,
 }
 
 /// Processes that run one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    /// Indices of the lane's processes.
+    /// Numbers of the lane's processes.
     pub processes: Vec<usize>,
-    /// Number of tests.
+    /// Number of tests that the lane ran.
     pub tests: usize,
-    /// Bars, in order of their start.
+    /// Bars, in order of their start within each process.
     pub bars: Vec<Bar>,
-    /// Maximum number of simultaneous bars (threads).
+    /// Maximum number of tests that one process ran at the same time (threads).
     pub depth: usize,
-    /// True if the run waited for this lane last.
+    /// True if this lane ended last, so that the run waited for it.
     pub critical: bool,
 }
 
@@ -49,9 +49,10 @@ pub struct Bar {
     pub setup: f64,
     /// Duration of the teardown at the end of the activity, in seconds.
     pub teardown: f64,
-    /// Row within its lane, from 0: parallel tests of one process use several.
+    /// Row within the lane, counted from 0. Tests that one process runs in parallel use several
+    /// rows.
     pub row: usize,
-    /// True if the run would have ended earlier without this activity.
+    /// True if the activity is on the critical path.
     pub critical: bool,
 }
 
@@ -65,12 +66,13 @@ pub enum BarOf {
         /// True if the test failed in this run.
         failed: bool,
     },
-    /// One of [`PARTS`]: an activity other than tests.
+    /// An activity other than a test: one of [`PARTS`].
     Part(&'static str),
 }
 
-/// The timeline of the run nearest to the median, for a side with these subjects and this whole
-/// suite. O(n log n).
+/// Returns the timeline of the run whose time is nearest to `median`, for a side with these
+/// subjects, of which `whole` is the whole suite. `None` if no timestamps were reported. O(n log
+/// n).
 pub(super) fn of(
     samples: &Samples,
     by_subject: &BySubject<'_>,
@@ -117,7 +119,7 @@ pub(super) fn of(
     };
     let [parts, workers, begins, ends] = SPANS.map(list);
     for (((&part, &worker), &from), &to) in parts.iter().zip(workers).zip(begins).zip(ends) {
-        // Processes that ran no test are not shown. Process numbers in other tools' recordings are
+        // Skips processes that ran no test. In other tools' recordings, process numbers are
         // arbitrary.
         let (Some(&part), Some(bars)) =
             (PARTS.get(number(Some(part))), processes.get_mut(&number(Some(worker))))
@@ -168,8 +170,8 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
                 lane.processes.extend(own.processes);
                 lane.tests += own.tests;
                 lane.depth = lane.depth.max(own.depth);
-                // The process's startup may extend back to the beginning of the run, when others
-                // used the lane.
+                // The startup of the process may extend back to the start of the run, when other
+                // processes used the lane.
                 let free = last(lane);
                 lane.bars.extend(own.bars.into_iter().filter_map(|bar| match is_start(&bar) {
                     true => (bar.ended > free).then(|| Bar { began: bar.began.max(free), ..bar }),
@@ -206,8 +208,8 @@ fn set_rows(bars: &mut [Bar]) -> usize {
     free.len().max(1)
 }
 
-/// Marks the critical path: starts with the bar that ended last, and repeatedly goes back to the
-/// bar in its lane that ended last before it began.
+/// Marks the critical path. Starts with the bar that ended last, and repeatedly goes back to the
+/// bar in its lane that ended last before the current one began.
 fn mark_critical(lanes: &mut [Lane]) {
     let Some(lane) = lanes.iter_mut().max_by(|a, b| last(a).total_cmp(&last(b))) else { return };
     lane.critical = true;

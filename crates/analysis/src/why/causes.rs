@@ -1,17 +1,16 @@
-//! The causes supported by the numbers of a record, most likely first.
+//! The causes that the numbers of a record support, most likely first.
 //!
-//! Causes outside the program come first (another machine, a reference that differs from itself),
-//! then signs that the sides cannot be compared as intended (identical code, different output).
+//! Causes outside the program come first (another machine, a reference that differs from itself).
+//! Signs that the sides cannot be compared as intended (identical code, different output) follow.
 //! Sampled functions come before the parts of the time, or after them if the largest part is not
-//! user time. For each part, the counts that explain it are named, or, if there are none, the part
+//! user time. For each part, the counts that explain it are named or, if there are none, the part
 //! itself.
 //!
 //! A count explains a part of the time if it changed in the same direction, and by enough to
 //! account for the part: `COSTS` contains the longest plausible duration of one page fault,
 //! allocation, 512-byte disk block or context switch. A count that rose with the time, but by too
-//! little, is not named.
-//! Instructions explain processor time on the log scale: the ratio of the times is the ratio of the
-//! instructions times that of the time per instruction.
+//! little, is not named. Instructions explain processor time on the log scale: the ratio of the
+//! times is the ratio of the instructions times that of the time per instruction.
 
 use super::parts::{Part, PartName};
 use super::{Change, Direction, FunctionPart, Why};
@@ -23,9 +22,10 @@ use crate::verdict::Scale;
 use assay_data::{Design, Samples};
 use assay_stats::Interval;
 
-/// A control that moved by at least this share of the difference explains the difference.
+/// Minimum effect of a control, as a share of the difference, for the control to explain the
+/// difference.
 const FLOOR: f64 = 0.5;
-/// Minimum share of the difference for a part to be named.
+/// Minimum share of the difference for a part or a function to be named.
 const SMALLEST_PART: f64 = 0.2;
 /// Minimum share of a part that a count must be able to explain.
 const ENOUGH: f64 = 0.5;
@@ -42,10 +42,13 @@ struct Cost {
     usual: f64,
 }
 
-/// The costs of counted events. A page fault takes 0.1 to 1 µs, in virtual machines up to 5 µs; an
-/// allocation with its release 20 to 100 ns; a block of 512 bytes 1 µs to 2 ms on a disk, or 0.1 µs
-/// when written to the cache; a switch to another thread 1 to 5 µs, in virtual machines up to 20
-/// µs; a wait for a processor lasts up to a few slices of 3 to 30 ms.
+/// The costs of counted events.
+///
+/// - A page fault takes 0.1 to 1 µs, and up to 5 µs in virtual machines.
+/// - An allocation with its release takes 20 to 100 ns.
+/// - A block of 512 bytes takes 1 µs to 2 ms on a disk, and 0.1 µs when written to the cache.
+/// - A switch to another thread takes 1 to 5 µs, and up to 20 µs in virtual machines.
+/// - A wait for a processor lasts up to a few slices of 3 to 30 ms.
 const COSTS: [Cost; 10] = [
     cost("minor_faults", PartName::System, 5e-6, 5e-7),
     cost("block_in", PartName::System, 2e-5, 1e-6),
@@ -68,7 +71,7 @@ const fn cost(metric: &'static str, part: PartName, most: f64, usual: f64) -> Co
 pub struct Cause {
     /// Kind of the cause.
     pub kind: Kind,
-    /// The share of the difference that the cause may explain, if any.
+    /// Share of the difference that the cause may explain; `None` if unknown.
     pub share: Option<Effect>,
 }
 
@@ -83,27 +86,27 @@ pub enum Kind {
     Placement,
     /// The outputs differ, so the sides do different work.
     Output,
-    /// A function, by its index.
+    /// A function, by its index among the sampled functions.
     Function(usize),
     /// A count that explains a part of the time.
     Count {
         /// Index of the change.
         change: usize,
-        /// The part.
+        /// The part that the count explains.
         part: PartName,
     },
-    /// More or fewer instructions.
+    /// The number of instructions changed.
     Instructions {
         /// Index of the change.
         change: usize,
-        /// The explained share of the processor time's change.
+        /// Share of the change in processor time that the instructions explain.
         explains: Effect,
     },
-    /// More or less time for the same instructions.
+    /// The time per instruction changed.
     PerInstruction {
         /// Index of the change of the instructions.
         change: usize,
-        /// The explained share of the processor time's change.
+        /// Share of the change in processor time that the number of instructions explains.
         explains: Effect,
     },
     /// A part of the time without a known cause.
@@ -173,7 +176,7 @@ fn of_parts(analysis: &Analysis, why: &Why, leading: &[&Part]) -> Vec<Cause> {
     found
 }
 
-/// Returns the machine facts in which separate recordings differ.
+/// Returns the facts in which the machines of separate recordings differ, if any.
 fn machine(analysis: &Analysis) -> Option<Kind> {
     let facts = &analysis.environment.facts;
     let differs = |fact: &&'static str| {
@@ -184,7 +187,8 @@ fn machine(analysis: &Analysis) -> Option<Kind> {
         .then_some(Kind::Machine(differing))
 }
 
-/// Returns the difference of the reference from itself, if it is large.
+/// Returns the difference of the reference from itself, if it is large compared with that of the
+/// sides.
 fn floor(analysis: &Analysis, c: &Comparison) -> Option<Kind> {
     let control = analysis.controls.iter().find(|own| own.against == c.against)?;
     let interval = control.decision.interval?;
@@ -219,8 +223,8 @@ fn counts(analysis: &Analysis, why: &Why, part: &Part) -> Vec<usize> {
     found.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Returns true if the additional instructions are unknown, or few enough to be those of the
-/// additional allocations.
+/// Returns true if the change in instructions is unknown, or small enough to be due to the change
+/// in allocations.
 fn is_of_allocations(analysis: &Analysis, why: &Why, count: f64) -> bool {
     instructions_of(analysis, why)
         .is_none_or(|(_, change)| change.shift.estimate.abs() <= PER_ALLOCATION * count)
@@ -235,7 +239,7 @@ fn goes_with(direction: Direction, seconds: f64) -> bool {
     }
 }
 
-/// Returns the change of the instructions, with its index.
+/// Returns the change in instructions, with its index.
 fn instructions_of<'a>(analysis: &Analysis, why: &'a Why) -> Option<(usize, &'a Change)> {
     let named = |name: &str| {
         let is_own = |change: &&Change| {
@@ -245,17 +249,18 @@ fn instructions_of<'a>(analysis: &Analysis, why: &'a Why) -> Option<(usize, &'a 
         let at = why.changes.iter().position(|change| is_own(&change))?;
         Some((at, &why.changes[at]))
     };
-    // Simulated instructions of the kernel are not counted, and there is almost no noise.
+    // Simulated instructions are preferred, because they exclude the kernel and have almost no
+    // noise.
     named(assay_data::samples::VALGRIND_INSTRUCTIONS).or_else(|| named("instructions"))
 }
 
-/// Returns the effect of a comparison of times, if its direction is known.
+/// Returns the effect of a comparison of times on the scale of ratios, if its direction is known.
 fn time_of(c: &Comparison) -> Option<Effect> {
     let is_known = |own: &Effect| own.interval.is_some_and(|i| i.lower > 1.0 || i.upper < 1.0);
     c.ratio.filter(is_known).filter(|_| c.decision.scale == Scale::Ratio)
 }
 
-/// Returns the cause of the processor time's change, if instructions were counted: their number, or
+/// Returns what caused the change in processor time, if instructions were counted: their number, or
 /// the time per instruction.
 fn instructions(
     analysis: &Analysis,

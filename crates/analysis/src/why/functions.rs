@@ -1,27 +1,28 @@
-//! The functions of two sampled programs: the share of each in the difference in processor time.
+//! The functions of two sampled programs: the share of each function in the difference in processor
+//! time.
 //!
 //! Each sampled run gives the seconds spent in each function itself, so the functions add up to the
-//! whole run, and shares are computed as for the parts of the time. The functions share the error.
+//! whole run. Shares are computed as for the parts of the time. The functions share the error.
 
 use super::{is_known, parts};
 use assay_data::Samples;
 use assay_stats::descriptive;
 use assay_stats::ratio_of_means::RatioOfMeans;
 
-/// Functions of alternately sampled runs.
+/// The functions of two programs that were sampled alternately.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampled<'a> {
-    /// The seconds in each function, with one row per function; the first side is the reference.
+    /// Seconds in each function, with one row per function. The first side is the reference.
     pub runs: &'a Samples,
-    /// The row of the whole run.
+    /// Name of the row for the whole run.
     pub whole: &'a str,
-    /// The row for all functions that have no separate row.
+    /// Name of the row for all functions that have no row of their own.
     pub others: &'a str,
-    /// The state of the code of each function, by name, where known.
+    /// Whether the code of each function changed, by the function's name, where known.
     pub code: &'a [(String, CodeChange)],
 }
 
-/// The state of a function's code on the two sides.
+/// Whether a function's code differs between the sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeChange {
     /// The code of the function differs.
@@ -31,7 +32,7 @@ pub enum CodeChange {
     Same,
     /// Only one of the sides has the function.
     OnOneSide,
-    /// Unknown.
+    /// It is unknown whether the code differs.
     Unknown,
 }
 
@@ -40,11 +41,11 @@ pub enum CodeChange {
 pub struct FunctionPart {
     /// Name of the function.
     pub name: String,
-    /// The mean difference, in the unit of the samples.
+    /// Mean difference from the reference, in the unit of the samples.
     pub amount: f64,
     /// Share of the function in the difference in processor time; `None` if unknown.
     pub share: Option<RatioOfMeans>,
-    /// The state of the function's code.
+    /// Whether the function's code differs between the sides.
     pub code: CodeChange,
 }
 

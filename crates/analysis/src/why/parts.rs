@@ -1,16 +1,16 @@
-//! The parts of the time: user time, system time, and waiting. Their differences add up to that of
-//! the whole, so each part has an exact share of it.
+//! The parts of the time: user time, system time and waiting. Their differences add up to the
+//! difference of the whole, so each part has an exact share of it.
 //!
 //! A share is the ratio of the mean difference of the part to that of the whole, over the same
-//! blocks, with Fieller's interval. It may be negative, or more than 100 %, for example if a side
-//! computes more and waits less. Blocks whose whole difference is far from the others' are excluded
-//! from all parts, so that the sum remains exact and one disturbed run does not hide the
-//! difference. Separate recordings have no common blocks: their runs are paired in order, which is
-//! as good as any other order because they are independent.
+//! blocks, with Fieller's interval. It may be negative or more than 100 %, for example if a side
+//! computes more and waits less. Blocks in which the difference of the whole is far from that in
+//! the other blocks are excluded from all parts, so that the sum remains exact and one disturbed
+//! run does not hide the difference. Separate recordings have no common blocks. Their runs are
+//! paired in order, which is as good as any other order because they are independent.
 //!
-//! On a busy machine, a program that computes for longer also waits for longer, since other
-//! processes take their turns. Waiting that grows in proportion to the processor time is a
-//! consequence, not a cause; the parts are then those of the processor time.
+//! On a busy machine, a program that computes for longer also waits for longer, because it must
+//! share the processors with other processes. Waiting that grows in proportion to the processor
+//! time is a consequence, not a cause, so the parts are then those of the processor time.
 
 use super::is_known;
 use crate::analysis::Analysis;
@@ -20,16 +20,16 @@ use assay_stats::descriptive;
 use assay_stats::ratio_of_means::{self, RatioOfMeans};
 use std::collections::HashMap;
 
-/// Blocks whose difference is farther from the median than this many robust standard deviations are
-/// excluded, as about one in a million normal differences is.
+/// Number of robust standard deviations from the median beyond which a block's difference is
+/// excluded. About one in a million normal differences is that far away.
 const FARTHEST: f64 = 5.0;
 /// A program whose processor time exceeds its wall time by this factor uses several processors in
 /// parallel; the rest of the wall time is then not waiting.
 const ONE_PROCESSOR: f64 = 1.05;
-/// Minimum share of the difference that waiting out of proportion to the processor time must have
-/// to count.
+/// Minimum share in the difference of waiting beyond the proportion to the processor time, for that
+/// waiting to count.
 const SMALLEST_BEYOND: f64 = 0.2;
-/// Number of parts, which share the error.
+/// Number of parts among which the error is divided.
 const PARTS: f64 = 3.0;
 
 /// The time that the parts add up to.
@@ -37,8 +37,8 @@ const PARTS: f64 = 3.0;
 pub enum Whole {
     /// Wall time.
     Wall,
-    /// Processor time, because it is the deciding metric or a side uses several processors in
-    /// parallel.
+    /// Processor time, because it is the primary metric or because a side uses several processors
+    /// in parallel.
     Cpu,
     /// Processor time, because the processors were busy and waiting grew in proportion to it.
     Busy,
@@ -51,7 +51,8 @@ pub enum PartName {
     User,
     /// Processor time in the kernel.
     System,
-    /// Wall time without processor time: sleeping, disks, networks, other processes.
+    /// Wall time that is not processor time: sleeping, or waiting for disks, networks and other
+    /// processes.
     Waiting,
 }
 
@@ -60,9 +61,9 @@ pub enum PartName {
 pub struct Part {
     /// Name of the part.
     pub name: PartName,
-    /// The mean difference in seconds.
+    /// Mean difference from the reference, in seconds.
     pub seconds: f64,
-    /// Share of the part in the whole difference; `None` if unknown.
+    /// Share of the part in the difference of the whole; `None` if unknown.
     pub share: Option<RatioOfMeans>,
 }
 
@@ -73,14 +74,14 @@ impl Part {
     }
 }
 
-/// Returns true for the metrics that are the time or its parts.
+/// Returns true if a metric is the time or one of its parts.
 pub(super) fn is_time(metric: &Metric) -> bool {
     let is_own = ["wall", "cpu", "user", "system", "cpu_per_wall"].contains(&metric.name.as_str());
     is_own && matches!(metric.unit, Unit::Second | Unit::One)
 }
 
-/// Returns the parts of the difference of a comparison of wall or processor time, largest share
-/// first; none if they were not recorded for single runs.
+/// Returns the parts of a difference in wall or processor time, largest share first; empty if they
+/// were not recorded for single runs.
 pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Whole, Vec<Part>) {
     let metric = |name: &str| samples.metric_index(name);
     let primary = analysis.metrics[c.metric].name.as_str();
@@ -139,9 +140,9 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Who
     (whole, parts)
 }
 
-/// Returns true if waiting grew in proportion to the processor time: the program was interrupted
-/// more often, did not wait voluntarily more often, and its waiting beyond that proportion is not a
-/// known share of the difference.
+/// Returns true if waiting changed in proportion to the processor time: the number of interruptions
+/// changed in the direction of the difference, the number of voluntary waits did not, and the
+/// waiting beyond that proportion is not known to be a relevant share of the difference.
 fn is_busy(analysis: &Analysis, c: &Comparison, pairs: &[[[f64; 3]; 2]]) -> bool {
     let way = c.shift.estimate.signum();
     let moved = |name: &str| {
@@ -184,7 +185,8 @@ fn worth(c: &Comparison, blocks: usize) -> f64 {
     if fraction.is_finite() && fraction > 0.0 { fraction.min(1.0) } else { 1.0 }
 }
 
-/// Returns the values of these metrics of a subject by block, where all are known.
+/// Returns the values of these metrics of a subject by block, for the blocks in which all are
+/// known.
 pub(super) fn by_block<const N: usize>(
     samples: &Samples,
     subject: usize,
@@ -199,7 +201,8 @@ pub(super) fn by_block<const N: usize>(
     .collect()
 }
 
-/// Returns the values of these metrics of a subject by run number, where all are known.
+/// Returns the values of these metrics of a subject by run number, for the runs in which all are
+/// known.
 fn by_order<const N: usize>(
     samples: &Samples,
     subject: usize,

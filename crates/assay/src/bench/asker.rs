@@ -13,7 +13,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Interval between looks at a process that is starting.
+/// Interval at which a starting process is checked.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// The outcome of one run.
@@ -23,20 +23,21 @@ pub(crate) struct Ran {
     pub reply: Reply,
     /// Duration and exit status of the run.
     pub result: RunResult,
-    /// The machine's count for each watched event; `None` if an event was lost.
+    /// The count of each watched event by the machine; `None` if it was lost.
     pub counts: Vec<Option<Count>>,
 }
 
 impl Ran {
-    /// Returns the values of a benchmark; `None` if the run or the benchmark failed or was skipped.
+    /// Returns the values of a benchmark; `None` if the run failed, or if the benchmark failed or
+    /// was skipped.
     pub fn reading(&self, driver: &dyn Driver, benchmark: &str) -> Option<Reading> {
         let readings = driver.read(&self.reply).ok().filter(|_| self.failure().is_none())?;
         let is_own = |own: &Reading| own.benchmark == benchmark && own.has_values();
         readings.into_iter().find(is_own)
     }
 
-    /// Returns the failure of the run, as the end of a sentence, with what the program said; `None`
-    /// if the run succeeded.
+    /// Returns how the run failed, as the end of a sentence, with the program's last message;
+    /// `None` if it succeeded.
     pub fn failure(&self) -> Option<String> {
         let how = self.end()?;
         Some(match self.result.outcome {
@@ -50,7 +51,8 @@ impl Ran {
         })
     }
 
-    /// Returns how the run failed, as the end of a sentence; `None` if it succeeded.
+    /// Returns how the run failed, as the end of a sentence without the program's output; `None` if
+    /// it succeeded.
     pub fn end(&self) -> Option<String> {
         match self.result.outcome {
             Outcome::Exited(0) => None,
@@ -116,8 +118,8 @@ impl Question {
     }
 }
 
-/// Returns the runner of the second process; starts it when it is first needed, since few suites
-/// need it.
+/// Returns the runner of the second process, and starts it if necessary. It is started late because
+/// few suites need it.
 fn second(runner: &mut Option<Runner>) -> Result<&mut Runner, MeasureError> {
     match runner {
         Some(runner) => Ok(runner),
@@ -140,14 +142,14 @@ fn await_ready(pipes: &Pipes, has_ended: impl Fn() -> bool) {
 /// Sends requests to programs.
 pub(crate) struct Asker {
     runner: Runner,
-    /// Runs the second of two processes.
+    /// Runs the second of two processes that measure in turns.
     second: Option<Runner>,
     scratch: assay_measure::room::Room,
     /// Time after which a run is killed.
     timeout: Duration,
     directories: usize,
-    /// The pid of the launcher, and the machine's counters that were opened on it; `None` if no
-    /// event is watched.
+    /// The pid of the launcher, and the counters that were opened on it; `None` if no event is
+    /// watched.
     watched: Option<(Option<u32>, Counters)>,
 }
 
@@ -155,14 +157,14 @@ impl Asker {
     /// Starts the launcher and creates a directory for answers.
     ///
     /// # Errors
-    /// If the launcher cannot be started or the directory cannot be created.
+    /// Returns an error if the launcher cannot be started or the directory cannot be created.
     pub fn start(timeout: Duration) -> anyhow::Result<Self> {
         let scratch = crate::room::temporary()?;
         let runner = Runner::start()?;
         Ok(Self { runner, second: None, scratch, timeout, directories: 0, watched: None })
     }
 
-    /// Counts these events in every run from here on. Returns the events that cannot be counted.
+    /// Starts counting these events in every run. Returns the events that cannot be counted.
     pub fn watch(&mut self, events: &[Event]) -> Vec<Refusal> {
         let process = self.runner.launcher_process_id();
         let (counters, refusals) = counters::open(process.unwrap_or(0), events);
@@ -170,8 +172,9 @@ impl Asker {
         refusals
     }
 
-    /// Returns the counts since the last run ended. Counters belong to the launcher that they were
-    /// opened on: if that was killed, they are opened on the next, and this run is not counted.
+    /// Returns the counts since the end of the previous run. Counters belong to the launcher on
+    /// which they were opened. If it was killed, they are opened on its successor, and the counts
+    /// of this run are lost.
     fn counts(&mut self) -> Vec<Option<Count>> {
         let Some((process, counters)) = &mut self.watched else { return Vec::new() };
         if *process == self.runner.launcher_process_id() {
@@ -185,7 +188,7 @@ impl Asker {
     /// Creates a directory for the files of one request.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// Returns an error if the directory cannot be created.
     pub fn directory(&mut self) -> anyhow::Result<PathBuf> {
         self.directories += 1;
         let path = self.scratch.path().join(self.directories.to_string());
@@ -193,10 +196,10 @@ impl Asker {
         Ok(path)
     }
 
-    /// Prepares a request; `scratch` is emptied each time before it is sent.
+    /// Prepares a request. `scratch` is emptied each time before the request is sent.
     ///
     /// # Errors
-    /// If the program is not found, or cannot be given the request.
+    /// Returns an error if the program is not found or cannot be given the request.
     pub fn prepare(
         &mut self,
         side: &Side,
@@ -206,10 +209,10 @@ impl Asker {
         self.prepare_command(&side.asking(request), request, scratch)
     }
 
-    /// Like [`Asker::prepare`], for a command that was wrapped differently.
+    /// Like [`Asker::prepare`], for a command that is already wrapped.
     ///
     /// # Errors
-    /// Same as [`Asker::prepare`].
+    /// See [`Asker::prepare`].
     pub fn prepare_command(
         &mut self,
         command: &assay_measure::Command,
@@ -219,10 +222,10 @@ impl Asker {
         Question::of(&mut self.runner, command, request, scratch)
     }
 
-    /// Prepares a request for the second of two processes.
+    /// Like [`Asker::prepare_command`], for the second of two processes.
     ///
     /// # Errors
-    /// Same as [`Asker::prepare`].
+    /// See [`Asker::prepare`].
     pub fn prepare_second(
         &mut self,
         command: &assay_measure::Command,
@@ -235,8 +238,9 @@ impl Asker {
     /// Sends a request, with `padding` bytes added to the environment.
     ///
     /// # Errors
-    /// [`RunError::Interrupted`] if the user interrupted; [`MeasureError::LostRun`] if the launcher
-    /// was killed, after it was restarted; any error while starting the program.
+    /// Returns [`RunError::Interrupted`] if the user interrupted the run, [`MeasureError::LostRun`]
+    /// if the launcher was killed (it has been restarted then), or any error from starting the
+    /// program.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
         question.lay_out()?;
         let result = self.runner.run(question.id, options(padding, self.timeout))?;
@@ -244,11 +248,12 @@ impl Asker {
         question.ran(result, counts)
     }
 
-    /// Sends the requests of two processes that measure in turns. The second starts when the first
-    /// waits for its turn, so that neither disturbs the start of the other. Nothing is counted.
+    /// Sends the requests of two processes that measure in turns. The second process starts when
+    /// the first waits for its turn, so that neither disturbs the startup of the other. Events are
+    /// not counted.
     ///
     /// # Errors
-    /// Same as [`Asker::put`], for either of them.
+    /// See [`Asker::put`], for both processes.
     pub(super) fn put_two(
         &mut self,
         questions: [&Question; 2],
@@ -279,10 +284,10 @@ impl Asker {
         Ok([one, questions[1].ran(two?, Vec::new())?])
     }
 
-    /// Prepares a request and sends it once, or again if the run is lost.
+    /// Prepares a request and sends it once, or again each time the run is lost.
     ///
     /// # Errors
-    /// Same as [`Asker::prepare`] and [`Asker::put`].
+    /// See [`Asker::prepare`] and [`Asker::put`].
     pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, RunError> {
         let question = self.prepare(side, request, scratch)?;
         loop {

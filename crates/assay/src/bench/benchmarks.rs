@@ -1,7 +1,7 @@
-//! Benchmark programs as a source: each turn is one process of one benchmark, or of a whole program
-//! that cannot select one.
+//! Benchmark programs as a source. Each turn is one process that runs one benchmark, or all
+//! benchmarks of a program that cannot select one.
 //!
-//! If a run fails, its unit is no longer measured; its measurements are kept, and all others
+//! If a run fails, its unit is no longer measured. Its measurements are kept, and all other units
 //! continue.
 
 use super::asker::Question;
@@ -28,24 +28,24 @@ use std::path::PathBuf;
 const PIN: &str = "pin";
 /// Variable that limits the number of CPUs that a Go program uses.
 const CPUS_OF_GO: &str = "GOMAXPROCS";
-/// Largest padding of a run.
+/// Maximum padding of a run, in bytes.
 const MOST_PADDING: u16 = 4095;
 
-/// A benchmark that failed while it was measured or tried.
+/// A benchmark that failed in its trial or while it was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// The side on which it failed.
+    /// Name of the side on which it failed.
     pub side: String,
-    /// Description of the failure.
+    /// Description of the failure, as the end of a sentence.
     pub how: String,
     /// Number of blocks measured before the failure.
     pub blocks: usize,
 }
 
 impl Failure {
-    /// Converts the failure to a finding.
+    /// Returns the finding about the failure.
     pub fn finding(&self) -> Finding {
         let kept = match self.blocks {
             0 => "it is left out".to_owned(),
@@ -62,27 +62,27 @@ impl Failure {
     }
 }
 
-/// The processes of one turn on each of its sides.
+/// The requests that measure a unit of benchmarks on each side.
 pub(super) struct Runs {
     /// Indices of the benchmarks in the catalog.
     pub(super) benchmarks: Vec<usize>,
-    /// Indices of the sides, and for each the requests (one per build), and the subjects of the
-    /// benchmarks.
+    /// For each side, its index, its requests (one per build), and the subjects of the benchmarks.
     pub(super) on: Vec<(usize, Vec<Question>, Vec<usize>)>,
     /// Number of iterations that every run is fixed to.
     pub(super) pinned: Option<u64>,
-    /// Requests of the two sides for measuring in turns, each as the first process and as the
+    /// Requests for measuring the two sides in turns, each side as the first process and as the
     /// second.
     together: Option<[[Question; 2]; 2]>,
 }
 
-/// A run that was made ahead of its turn: the turn (unit, place and block), and the outcome.
+/// The outcome of a run that was made ahead of its turn. `at` is the unit, place and block of that
+/// turn.
 struct Ahead {
     at: (usize, usize, u32),
     ran: Ran,
 }
 
-/// Returns the command line of a side, on one line.
+/// Returns the command of a side as one line.
 fn typed(side: &super::sides::Side) -> String {
     list::line(&side.command.argv)
 }
@@ -111,11 +111,12 @@ pub(crate) struct Benchmarks<'a> {
 }
 
 impl<'a> Benchmarks<'a> {
-    /// Prepares the benchmarks that succeeded in the trial on at least two sides, including the
-    /// reference. For a resumed run these are the recorded ones, with their number of iterations.
+    /// Prepares the benchmarks that succeeded in the trial on the reference and, if there are
+    /// several sides, on another one. For a resumed run, these are recorded benchmarks, with their
+    /// recorded numbers of iterations.
     ///
     /// # Errors
-    /// If a program cannot be given its request.
+    /// Returns an error if a program cannot be given its request.
     pub fn ready(
         catalogue: &'a Catalogue,
         trial: &Trial,
@@ -314,8 +315,8 @@ impl<'a> Benchmarks<'a> {
         Ok(())
     }
 
-    /// Returns the CPU for all runs of a unit; `None` if they are not restricted to one. A resumed
-    /// run keeps its CPU.
+    /// Returns the CPU to which all runs of a unit are pinned; `None` if they are not pinned. A
+    /// resumed run keeps its CPU.
     fn cpu(
         &self,
         sides: &[usize],
@@ -344,7 +345,7 @@ impl<'a> Benchmarks<'a> {
     }
 
     /// Returns the outcome of a turn. If the benchmark is measured in turns, the first position of
-    /// a block runs both places together, and the second position takes the outcome that was kept
+    /// a block runs both sides together, and the second position takes the outcome that was kept
     /// for it.
     fn run(&mut self, turn: &Turn) -> Result<Ran, RunError> {
         let unit = &self.units[turn.unit];
@@ -373,9 +374,9 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().any(|unit| unit.together.is_some())
     }
 
-    /// For each group of benchmarks that the program itself compares, makes the first one the
-    /// reference of the others. Does nothing if there are several sides, which are compared
-    /// instead.
+    /// Makes the first benchmark of each group that the program itself compares the reference of
+    /// the others in the group. Does nothing if there are several sides, because then the sides are
+    /// compared.
     fn compare_within_a_side(&mut self) {
         if self.catalogue.sides.len() > 1 {
             return;
@@ -405,7 +406,7 @@ impl<'a> Benchmarks<'a> {
         }
     }
 
-    /// Returns a value for every metric; NaN for each one that is not given.
+    /// Returns a value for every metric, in order; NaN for those without a value in `known`.
     pub(super) fn row(&mut self, known: impl IntoIterator<Item = (Metric, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (metric, value) in known {
@@ -432,7 +433,8 @@ impl<'a> Benchmarks<'a> {
         self.catalogue.sides.len()
     }
 
-    /// Returns the approximate duration of one block of everything, s, from the trial runs.
+    /// Returns the approximate duration of one block of all benchmarks in seconds, from the trial
+    /// runs.
     pub fn round_seconds(&self, trial: &Trial) -> f64 {
         let of_unit = |unit: &Runs| {
             let first = unit.benchmarks[0];
@@ -527,9 +529,9 @@ impl Source for Benchmarks<'_> {
     }
 }
 
-/// Returns a side's command, pinned to this CPU if there is one. A Go program would then see a
+/// Returns a side's command, pinned to `cpu` if that is given. A pinned Go program would see a
 /// single CPU and name its benchmarks differently, so [`CPUS_OF_GO`] is set to the number of all
-/// CPUs.
+/// allowed CPUs.
 fn on_cpu(
     mut command: Command,
     (side, driver): (&sides::Side, &dyn Driver),
@@ -566,7 +568,7 @@ fn cold(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     found
 }
 
-/// Returns the name of a benchmark on one side.
+/// Returns the displayed name of a benchmark on one side.
 fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
     let name = &catalogue.benchmarks[benchmark].name;
     match catalogue.sides.as_slice() {
@@ -575,20 +577,20 @@ fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
     }
 }
 
-/// Returns true if a benchmark on these sides can be compared: it is on the reference, and on
-/// another side if there are several in all (`of`).
+/// Returns true if a benchmark on these sides can be compared: it is on the reference and, if there
+/// are several sides (`of`), on at least one other side.
 fn comparable(sides: &[usize], of: usize) -> bool {
     sides.first() == Some(&0) && sides.len() >= of.min(2)
 }
 
 /// Returns the recorded subject of a row on the side at this position. Sides are not matched by
-/// name, because names are only for display.
+/// name, because names are only displayed.
 fn subject_of(recorded: &Samples, row: &str, place: usize) -> Option<usize> {
     let is_it = |own: &Subject| own.side == place && recorded.row_of(own).name == row;
     recorded.subjects.iter().position(is_it)
 }
 
-/// Returns the number of iterations of the runs of a recorded row.
+/// Returns the number of iterations with which a recorded row was measured.
 fn iterations_of(recorded: &Samples, row: &str) -> Option<u64> {
     let subject = subject_of(recorded, row, 0)?;
     let series = recorded.series(subject, recorded.metric_index(ITERATIONS)?);

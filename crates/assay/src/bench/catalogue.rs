@@ -1,4 +1,4 @@
-//! The contents of the programs: their harnesses, their benchmarks, and the sides that have each
+//! The benchmarks of the programs: the harness of each side, and the sides that have each
 //! benchmark.
 
 use super::{Asker, Side};
@@ -12,16 +12,16 @@ use std::path::Path;
 /// Number of blocks that give a verdict on most benchmarks.
 const ENOUGH_BLOCKS: f64 = 20.0;
 
-/// Selection of benchmarks.
+/// Which benchmarks to measure, and how.
 #[derive(Debug, Default)]
 pub(crate) struct BenchmarkSelection {
-    /// Only matching benchmarks are selected.
+    /// Benchmarks to select; `None` for all.
     pub filter: Option<Filter>,
-    /// Matching benchmarks are left out.
+    /// Benchmarks to leave out, even if `filter` matches them.
     pub exclude: Option<Filter>,
-    /// Name of the harness; `None` if it is to be detected.
+    /// Name of the harness; `None` to detect it.
     pub harness: Option<String>,
-    /// True if the reference is measured twice.
+    /// True if the reference is measured twice, as a control.
     pub control: bool,
     /// True if benchmarks that use a single CPU all run on the same one.
     pub pin: bool,
@@ -45,7 +45,7 @@ impl BenchmarkSelection {
 pub(crate) struct Listed {
     /// The name by which the sides are matched.
     pub name: String,
-    /// Name of the benchmark on each side; `None` if it is not on that side.
+    /// Name of the benchmark on each side; `None` where it is missing.
     pub on: Vec<Option<String>>,
 }
 
@@ -58,8 +58,8 @@ pub(crate) struct Catalogue {
     pub drivers: Vec<Box<dyn Driver>>,
     /// The benchmarks, in the reference's order, followed by those that it lacks.
     pub benchmarks: Vec<Listed>,
-    /// Duration of a process that measures nothing, s: that of the slowest process that listed its
-    /// benchmarks.
+    /// Duration of a process that measures nothing, in seconds. It is that of the slowest process
+    /// that listed its benchmarks.
     pub start_seconds: f64,
     /// True if the reference is measured a second time, as a control.
     pub control: bool,
@@ -71,8 +71,8 @@ impl Catalogue {
     /// Asks every program for its harness and its benchmarks.
     ///
     /// # Errors
-    /// If a program cannot be run, its harness is unknown, or it has none of the selected
-    /// benchmarks.
+    /// Returns an error if a program cannot be run, its harness is unknown, none of its benchmarks
+    /// is selected, or two have the same name.
     pub fn of(
         sides: Vec<Side>,
         wanted: &BenchmarkSelection,
@@ -91,7 +91,7 @@ impl Catalogue {
                 ran.reply.own = asker.ask(side, &request, &scratch)?.reply.output;
             }
             start_seconds = start_seconds.max(ran.result.wall_seconds);
-            // The driver's error has what the program said.
+            // The driver's error contains what the program printed.
             let names = driver.listed(&ran.reply).with_context(|| match ran.end() {
                 Some(how) => format!("{}: when asked to list its benchmarks, it {how}", side.name),
                 None => side.name.clone(),
@@ -163,7 +163,7 @@ impl Catalogue {
     }
 
     /// Returns the indices of the benchmarks that can be compared: those on the reference and at
-    /// least one more side; with a single side all of them.
+    /// least one other side or, with a single side, all of them.
     pub fn comparable(&self) -> Vec<usize> {
         let on_two = |listed: &Listed| {
             let others = &listed.on[1..];
@@ -183,10 +183,10 @@ impl Catalogue {
     }
 }
 
-/// Returns the harness of a side.
+/// Returns the harness of a side's program.
 ///
 /// # Errors
-/// If its program cannot be run, or its harness is unknown.
+/// Returns an error if the program cannot be run, or if its harness is unknown.
 pub(crate) fn driver_of(
     side: &Side,
     named: Option<&str>,

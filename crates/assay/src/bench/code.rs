@@ -1,8 +1,8 @@
 //! Determines which benchmarks have the same machine code on their sides, by digests taken before
-//! anything is measured, and whether they reach the functions that changed.
+//! anything is measured, and whether benchmarks reach the functions that changed.
 //!
 //! The harness knows the names of symbols, and `assay-measure` reads their code. Nothing is judged
-//! here: the analysis reports if a difference is found despite equal digests.
+//! here. The analysis reports a difference that is found despite equal digests.
 
 use super::reached::{Wording, reach};
 use super::{Catalogue, Executed};
@@ -15,9 +15,10 @@ use assay_measure::libraries::{Loads, loaded};
 pub(crate) struct Codes(Vec<Option<(Code, Vec<String>)>>);
 
 impl Codes {
-    /// Reads the programs. A program is left out if its command differs from the reference's in
-    /// more than its file, because then its input may cause the difference. It is also left out if
-    /// it is the reference's own file, unless other benchmarks of that file are measured.
+    /// Reads the programs, unless sides have several builds. A program is left out if its command
+    /// differs from the reference's in more than its file, because its input may then cause the
+    /// difference. It is also left out if it is the reference's own file, unless other benchmarks
+    /// of that file are measured.
     pub fn of(catalogue: &Catalogue, files: &mut Fingerprints) -> Self {
         let reference = &catalogue.sides[0];
         let mut digest = |index: usize| {
@@ -55,8 +56,7 @@ impl Codes {
         Self(wanted.into_iter().enumerate().map(of).collect())
     }
 
-    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot identify
-    /// that code.
+    /// Returns the digest of a benchmark's code on a side; `None` if the code is not known.
     pub fn digest(
         &mut self,
         catalogue: &Catalogue,
@@ -68,8 +68,8 @@ impl Codes {
         let (code, libraries) = self.0.get_mut(side)?.as_mut()?;
         code.digest(|symbol| driver.is_code_of(name, symbol), libraries)
     }
-    /// Returns the findings about the functions that differ between the reference and each other
-    /// side, and whether the benchmarks reach them.
+    /// Returns the findings about functions that differ between the reference and each other side,
+    /// and about whether benchmarks reach them.
     pub fn changes(
         &mut self,
         catalogue: &Catalogue,
@@ -88,7 +88,7 @@ impl Codes {
         };
         for (index, other) in others.iter_mut().enumerate() {
             let side = index + 1;
-            // An executed function is stronger evidence than one that may be called.
+            // That a function was executed is stronger evidence than that it may be called.
             let Some((other, _)) = other.as_mut().filter(|_| executed.finding(side).is_none())
             else {
                 continue;

@@ -1,15 +1,16 @@
-//! Counting passes after the timing: the allocations of a benchmark, its instructions on a
-//! simulated processor, and the machine's own counters. Nothing is timed in them, since counting
-//! slows a program down.
+//! Counting passes that follow the timing. They count the allocations of a benchmark, its
+//! instructions on a simulated processor, and the events of the machine's own counters. Nothing is
+//! timed in them, because counting slows a program down.
 //!
-//! If the harness accepts a number of iterations, a process is run once with a few iterations and
-//! once with more, and the difference is due to the additional ones: start-up, preparations and the
-//! output of results cancel out. Otherwise one process with the least work that the harness can do
-//! is counted, including start-up. Counters that a program reports only while it is counted (it can
-//! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted
-//! twice: counts that repeat are known, not estimated. The machine's counters are read more often
-//! and compared like times, often enough that each of them can have a verdict at its share of the
-//! error.
+//! If the harness accepts a number of iterations, one process is run with few iterations and one
+//! with more. The difference is due to the additional iterations: startup, preparations and the
+//! output of results cancel out. Otherwise one process that does the least work possible with its
+//! harness is counted, including startup. Counters that a program reports only while it is counted
+//! (it can query the counter itself, `c/assay_alloc.h`) are recorded as well.
+//!
+//! Exact values are counted twice: counts that repeat are known, not estimated. The machine's
+//! counters are read more often and compared like times, often enough that each of them can have a
+//! verdict at its share of the error.
 
 use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_sum};
@@ -30,18 +31,18 @@ use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
 use assay_measure::counters::Event;
 
-/// Number of runs for exact counts.
+/// Number of times that each exact count is taken.
 pub(crate) const TIMES: u32 = 2;
-/// Difference in iterations between the two runs: enough that the variation between processes is
-/// small in comparison.
+/// Maximum difference in iterations between the two runs. It is large, so that the variation
+/// between processes is small in comparison.
 const BETWEEN: u64 = 1000;
 
-/// The requested counts.
+/// The counts that were requested.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passes {
     /// Exact counts.
     pub counted: Vec<Counted>,
-    /// Events that the machine counts.
+    /// Events for the machine's own counters.
     pub events: Vec<Event>,
 }
 
@@ -54,7 +55,8 @@ impl Passes {
     /// Checks that the exact counts are possible here.
     ///
     /// # Errors
-    /// If a tool is missing, or there is no place for the files that runs leave behind.
+    /// Returns an error if a tool is missing, or if there is no directory for the files that runs
+    /// leave behind.
     pub fn check_tools(&self) -> anyhow::Result<()> {
         for counted in &self.counted {
             counted.start().with_context(|| counted.option())?;
@@ -63,16 +65,15 @@ impl Passes {
     }
 }
 
-/// Returns the number of times to read the machine's counters if `comparisons` comparisons share
-/// the allowed error: with fewer readings, the rank test could not reach the level of the strictest
-/// comparison.
+/// Returns how often to read the machine's counters if `comparisons` comparisons share the error.
+/// With fewer readings, the rank test could not reach the level of the strictest comparison.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
-    // However the timing ended, their comparisons have at least this level.
+    // However the timing ended, the level of the comparisons of counters is at least this one.
     fewest_blocks(plan.level() / share as f64).max(policy::FEWEST_READINGS)
 }
 
-/// The counter of one run: exact, or the machine's.
+/// What counts in a run: an exact counter, or the machine's counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Pass(Counted),
@@ -86,9 +87,9 @@ pub(super) struct Counting {
     counted: Vec<Counted>,
     /// Events that the machine can count.
     events: Vec<Event>,
-    /// Sides on which allocations can be counted.
+    /// For each side, whether allocations can be counted.
     countable: Vec<bool>,
-    /// The findings.
+    /// Findings about counting.
     pub findings: Vec<Finding>,
 }
 
@@ -104,11 +105,12 @@ impl Counting {
 type Count = (Metric, f64);
 
 impl Benchmarks<'_> {
-    /// Returns the full name of a metric that was requested with or without its suffix, if it is
-    /// going to be counted.
+    /// Returns the full name of a requested metric, which may lack its suffix, if the metric will
+    /// be counted.
     ///
     /// # Errors
-    /// If only whole processes could be counted: a verdict on start-up is not one on a benchmark.
+    /// Returns an error if only whole processes could be counted, because a verdict on their
+    /// startup says nothing about a benchmark.
     pub fn counted_name(&self, passes: &Passes, asked: &str) -> anyhow::Result<Option<String>> {
         let plain = asked.strip_suffix(PER_ITERATION).unwrap_or(asked);
         if !passes.counted.iter().any(|counted| counted.names().contains(&plain)) {
@@ -123,7 +125,7 @@ impl Benchmarks<'_> {
     }
 
     /// Determines which of the requested counts are possible, and returns the number of blocks of
-    /// each pass. The others become findings.
+    /// each pass. Counts that are impossible become findings.
     pub fn begin_counting(
         &mut self,
         passes: &Passes,
@@ -178,8 +180,9 @@ impl Benchmarks<'_> {
         Ok(Measured::values(self.row(counts)))
     }
 
-    /// Returns the number of comparisons that share the error, including those of these events: all
-    /// comparisons of secondary metrics, except exact counts, which are known.
+    /// Returns the number of comparisons that share the error, including those of these events.
+    /// They are all comparisons of secondary metrics, except those of exact counts, which are
+    /// known.
     fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
         let secondary = &plan.secondary;
         let is_named = |name: &str| {
@@ -197,8 +200,8 @@ impl Benchmarks<'_> {
         metrics.count() * pairs
     }
 
-    /// Starts the machine's counters, and returns the events that it can count; the others become
-    /// findings.
+    /// Starts the machine's counters, and returns the events that they can count. The other events
+    /// become findings.
     fn countable_events(&mut self, events: &[Event]) -> Vec<Event> {
         if events.is_empty() {
             return Vec::new();
@@ -219,8 +222,8 @@ impl Benchmarks<'_> {
         counted
     }
 
-    /// Returns the sides on which allocations can be counted; obstacles, and allocations hidden by
-    /// runtimes, become findings.
+    /// Returns for each side whether allocations can be counted. Obstacles, and allocations that a
+    /// runtime hides, become findings.
     fn countable(&mut self, passes: &Passes) -> Vec<bool> {
         let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();
@@ -333,7 +336,7 @@ impl Benchmarks<'_> {
                 said.push((Metric::exact(&metric.name, metric.unit), value));
             }
         }
-        // There may be thousands of files.
+        // The directory may contain thousands of files.
         std::fs::remove_dir_all(&scratch).map_err(|error| {
             RunError::Reading(format!("{}: {}", scratch.display(), reason(&error)))
         })?;
@@ -341,8 +344,8 @@ impl Benchmarks<'_> {
     }
 }
 
-/// Returns a finding that the harness accepts no number of iterations and the program gave no
-/// counts of its own.
+/// Returns the finding that counts cover whole processes, since the harness accepts no number of
+/// iterations and the program reported no counts.
 fn counted_whole() -> Finding {
     Finding::new(code::COUNTED_WHOLE, "the harness does not accept a number of iterations: counts cover whole processes that do as little as possible, mostly start-up").at(Severity::Warning)
     .advise(Action::text("use a harness that does (Google Benchmark 1.8 or later)"))

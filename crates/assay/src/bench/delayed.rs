@@ -1,6 +1,6 @@
 //! Programs in which calls of a function can be delayed. Python and Ruby programs are used as they
-//! are. A Go program is built again (`go build -overlay`): the compiler reads changed copies of the
-//! files concerned, in which each function begins with a call that waits.
+//! are. A Go program is rebuilt with `go build -overlay`: the compiler reads changed copies of the
+//! files concerned, in which each of the functions begins with a call that waits.
 
 use super::executed::{Key, Tree};
 use super::{Asker, Side};
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the side with a program in which calls of each of these functions can be delayed; a
-/// function is identified by its index. `None` if the program cannot be built.
+/// Returns the side with a program in which calls of each of these functions can be delayed. A
+/// function is identified by its index in `functions`. `None` if the program cannot be built.
 pub(super) fn delayable(
     side: &Side,
     tree: &Tree,
@@ -26,7 +26,8 @@ pub(super) fn delayable(
     tree.built_again(side, &["-overlay", overlay.to_str()?], directory.join("delayed.test"))
 }
 
-/// Writes the changed copies of files, and the list of what each replaces.
+/// Writes the changed copies of files, and the list of the files that they replace. Returns the
+/// path of the list.
 fn overlay(tree: &Tree, functions: &[&Key], directory: &Path) -> Option<PathBuf> {
     let mut lines: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (number, (file, name)) in functions.iter().enumerate() {
@@ -54,8 +55,8 @@ fn overlay(tree: &Tree, functions: &[&Key], directory: &Path) -> Option<PathBuf>
     Some(list)
 }
 
-/// Inserts a call that waits at the start of each function. `functions` contains the line in which
-/// each function begins, and the number that it passes to the call.
+/// Inserts a call that waits at the start of each function. `functions` contains the line on which
+/// each function begins, and the number to pass to the call.
 fn with_waits(text: &str, functions: &[(usize, usize)]) -> String {
     let mut bodies: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
@@ -75,8 +76,8 @@ fn with_waits(text: &str, functions: &[(usize, usize)]) -> String {
     changed
 }
 
-/// Returns the position after the brace that begins the body of a Go function. Types in its
-/// signature may have braces of their own.
+/// Returns the position after the brace that opens the body of a Go function. Types in its
+/// signature may contain braces as well.
 fn body(text: &str) -> Option<usize> {
     let (mut depth, mut word, mut inner) = (0_usize, String::new(), 0_usize);
     for (index, c) in text.char_indices() {

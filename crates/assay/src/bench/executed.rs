@@ -1,10 +1,11 @@
-//! Determines which benchmarks execute functions that changed between the trees of the sides, in an
-//! untimed run of each benchmark, for harnesses of languages that can report it ([`Language`]).
+//! Determines which benchmarks execute functions that changed between the trees of the sides. Each
+//! benchmark is run once without timing, if its harness is for a language that can report what it
+//! executes ([`Language`]).
 //!
 //! The functions of both trees are compared by their text. A benchmark that executes no changed
 //! function is a control if nothing else differs between the trees. No conclusion is drawn if a
-//! side does not answer, or if it executes a copy of a changed file from elsewhere (an installed
-//! package). Node.js is handled separately ([`scripts`]).
+//! side does not report anything, or if it executes a copy of a changed file from elsewhere (an
+//! installed package). Node.js is handled separately ([`scripts`]).
 
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::go_modules::GoModules;
@@ -24,23 +25,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Endings of files that state the versions of packages installed outside the tree.
+/// Extensions of files that state the versions of packages installed outside the tree.
 const LOCKS: [&str; 1] = ["lock"];
-/// Directories of installed packages. Files in them are foreign, unless they are copies of sources.
+/// Directories of installed packages. Files in them do not belong to the tree, unless they are
+/// copies of sources.
 const ENVIRONMENTS: [&str; 6] =
     ["site-packages", "dist-packages", "venv", ".venv", ".tox", ".bundle"];
 
-/// The functions that the benchmarks execute.
+/// What is known about the functions that the benchmarks execute.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
-    /// The finding about each side whose tree differs from that of the reference, by side.
+    /// The finding about each side whose tree differs from that of the reference, by the index of
+    /// the side.
     of_sides: BTreeMap<usize, Finding>,
     /// Digests of the code that a benchmark executes on a side, by benchmark and side.
     digests: BTreeMap<(usize, usize), String>,
-    /// The functions that changed and that benchmarks of a side other than the reference execute,
-    /// the longest first.
+    /// The changed functions that benchmarks of a side other than the reference execute, longest
+    /// first for each side.
     pub(super) touched: Vec<Touched>,
-    /// The trees of the sides whose executed functions are known.
+    /// The tree of each side; `None` where executed functions cannot be reported.
     pub(super) trees: Vec<Option<Tree>>,
 }
 
@@ -51,35 +54,35 @@ pub(super) struct Touched {
     pub side: usize,
     /// Displayed name.
     pub name: String,
-    /// Name and file of the function.
+    /// File and name of the function.
     pub key: Key,
-    /// Indices of the benchmarks.
+    /// Indices of the benchmarks that execute the function.
     pub benchmarks: Vec<usize>,
 }
 
-/// A function by its file, relative to the top of its tree, and its name.
+/// The key of a function: its file, relative to the root of its tree, and its name.
 pub(super) type Key = (String, String);
 
-/// The sources of a side.
+/// The source tree of a side.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub root: PathBuf,
     pub language: Language,
-    /// The functions of each source file, by its path below the root.
+    /// The functions of each source file, by the file's path relative to the root.
     pub files: BTreeMap<String, Vec<Function>>,
-    /// Digests of all other files that may matter.
+    /// Digests of all other files that may matter, by path.
     others: BTreeMap<String, u64>,
     modules: GoModules,
 }
 
 impl Executed {
-    /// Runs each benchmark once on both sides, where sides have different trees. If that takes
-    /// longer than `most_seconds`, only the digests of the benchmarks run until then are known.
-    /// Calls `telling(done, total)` with the number of runs.
+    /// Runs each benchmark once on the reference and on each side with a different tree. If that
+    /// takes longer than `most_seconds`, only the digests of the benchmarks run until then are
+    /// known. Calls `telling(done, total)` with the numbers of runs.
     ///
     /// # Errors
-    /// If the user interrupts, or if a benchmark executes the same copy of a changed file on both
-    /// sides. A run that fails only gives no result.
+    /// Returns an error if the user interrupts, if a program cannot be started, or if a benchmark
+    /// executes the same copy of a changed file on both sides. A failed run only yields no result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -149,7 +152,7 @@ impl Executed {
         Ok(found)
     }
 
-    /// Adds the known facts about a side.
+    /// Adds what is known about a side.
     fn add(
         &mut self,
         benchmarks: &[usize],
@@ -167,7 +170,8 @@ impl Executed {
             })
             .collect();
         let is_in = |key: &Key, on: &[&BTreeSet<Key>; 2]| on.iter().any(|own| own.contains(key));
-        // Every import executes the code of a file outside its functions, such as its version.
+        // Every import executes the code of a file outside its functions, such as the definition of
+        // its version.
         let is_function = |key: &&Key| key.1 != OUTSIDE;
         let executes =
             |on: &[&BTreeSet<Key>; 2]| changed.keys().filter(is_function).any(|key| is_in(key, on));
@@ -197,7 +201,7 @@ impl Executed {
         if let Some(finding) = reach(&functions, (differ, pairs.len()), whose, Wording::Executes) {
             self.of_sides.insert(side, finding);
         }
-        // Go's digests come from its machine code, which covers more.
+        // Go's digests are taken from the machine code, which covers more.
         if old.language != Language::Go && old.others == new.others {
             for (benchmark, on) in &pairs {
                 for (of, tree, keys) in [(0, old, on[0]), (side, new, on[1])] {
@@ -218,8 +222,8 @@ impl Executed {
     }
 }
 
-/// The files outside the trees that benchmarks execute and that may be copies of sources. For each
-/// path and side: a benchmark, and the executed lines.
+/// Files outside the trees that benchmarks execute and that may be copies of sources. For each path
+/// and side, contains a benchmark that executes the file, and the executed lines.
 #[derive(Debug, Default)]
 struct SharedFiles(BTreeMap<(PathBuf, usize), (String, BTreeSet<usize>)>);
 
@@ -228,7 +232,7 @@ impl SharedFiles {
     fn add(&mut self, benchmark: &str, side: usize, tree: &Tree, places: &[SourceLine]) {
         for place in places {
             let path = Path::new(&place.file);
-            // Functions, not only what runs when the file is loaded.
+            // Only executed functions count, not what runs when the file is loaded.
             if tree.language != Language::Go
                 && place.line > 0
                 && tree.is_copy(&place.file)
@@ -243,8 +247,8 @@ impl SharedFiles {
 
     /// Refuses to compare a side with the reference if both execute the same copy of a file that
     /// differs between their trees, such as that of the working tree: its change would seem to have
-    /// no effect. If the copy has the text of neither, because it is older or newer, a function that
-    /// changed must be executed.
+    /// no effect. A copy that has the text of neither, because it is older or newer, is refused
+    /// only if a changed function is executed in it.
     fn refuse(&self, side: usize, old: &Tree, new: &Tree) -> Result<(), RunError> {
         let changed = old.changed(new);
         let of_reference = self.0.iter().filter(|((_, of), _)| *of == 0);
@@ -279,8 +283,8 @@ impl SharedFiles {
     }
 }
 
-/// Returns true if the trees of the sides have the same functions and other files, apart from
-/// comments. The programs then do the same if they were built in the same way.
+/// Returns true if the trees of all sides have the same functions, apart from comments, and the
+/// same other files. Programs that were built from them in the same way do the same.
 pub(crate) fn has_same_sources(catalogue: &Catalogue) -> bool {
     let trees = trees(catalogue);
     let Some((Some(reference), others)) = trees.split_first() else { return false };
@@ -293,7 +297,7 @@ fn ambiguous(changed: &BTreeMap<Key, usize>, name: &str) -> bool {
     changed.keys().filter(|(_, own)| own == name).count() > 1
 }
 
-/// Returns the trees of the sides; `None` for a side whose language cannot report what it executes.
+/// Returns the tree of each side; `None` for a side whose language cannot report what it executes.
 fn trees(catalogue: &Catalogue) -> Vec<Option<Tree>> {
     let sides = catalogue.sides.iter().zip(&catalogue.drivers);
     let places: Vec<Option<(Language, PathBuf, PathBuf)>> = sides
@@ -334,7 +338,7 @@ impl Tree {
         (!is_empty).then_some(Self { root, language, files, others, modules })
     }
 
-    /// For Go: see [`GoModules::built_again`].
+    /// Rebuilds the program of a Go side; see [`GoModules::built_again`].
     pub fn built_again(&self, side: &Side, options: &[&str], program: PathBuf) -> Option<Side> {
         self.modules.built_again(&self.root, side, options, program)
     }
@@ -346,7 +350,7 @@ impl Tree {
     }
 
     /// Returns true if another tree has the same text, apart from comments. Always false for Go,
-    /// because not all text of a Go tree is known.
+    /// because not all of the text of a Go tree is known.
     fn is_same(&self, reference: &Self) -> bool {
         self.language == reference.language
             && self.language != Language::Go
@@ -355,8 +359,8 @@ impl Tree {
             && reference.changed(self).is_empty()
     }
 
-    /// Returns the functions that differ, or that only one of the trees has, with the number of
-    /// their lines. Go tests are not instrumented, so nothing is known about them.
+    /// Returns the functions that differ or that only one of the trees has, with their numbers of
+    /// lines. Go tests are not instrumented, so nothing is known about them, and they are omitted.
     fn changed(&self, other: &Self) -> BTreeMap<Key, usize> {
         let of = |tree: &Self| -> BTreeMap<Key, Vec<String>> {
             let mut all: BTreeMap<Key, Vec<String>> = BTreeMap::new();
@@ -386,17 +390,18 @@ impl Tree {
         changed
     }
 
-    /// Returns the functions that contain these places; `None` if one of them is in a file whose
-    /// text in this tree is not known.
+    /// Returns the functions that contain these places; `None` if a place is in a file whose text
+    /// does not match any source of this tree.
     fn keys(&self, places: &[SourceLine]) -> Option<BTreeSet<Key>> {
         let mut found = BTreeSet::new();
         for place in places {
             let file = match self.below(&place.file) {
                 Some(file) if self.files.contains_key(&file) => file,
-                // Ruby's own methods and evaluated text, as in <internal:kernel>.
+                // Ruby's own methods and evaluated text have names such as <internal:kernel>.
                 Some(file) if !self.root.join(&file).is_file() => continue,
                 Some(file) if is_in_environment(&file) && !self.is_copy(&file) => continue,
-                // A copy that the build installed, or a directory that may be generated.
+                // The file is a copy that the build installed, or is in a directory that may be
+                // generated.
                 Some(file) => self.original(&file)?.to_owned(),
                 None if place.line > 0 && self.is_copy(&place.file) => {
                     self.original(&place.file)?.to_owned()
@@ -451,7 +456,8 @@ impl Tree {
     }
 }
 
-/// Returns the names of a file's directory and of the file; `None` for a path without a directory.
+/// Returns the name of a file's directory and the name of the file; `None` for a path without a
+/// directory.
 fn in_package(path: &str) -> Option<(&str, &str)> {
     let (above, name) = path.rsplit_once('/')?;
     Some((above.rsplit('/').next().unwrap_or_default(), name))
@@ -474,13 +480,14 @@ struct Traceable<'a> {
     tree: &'a Tree,
     driver: &'a dyn Driver,
     program: Side,
-    /// The places that benchmarks execute, by name, if one run showed those of several.
+    /// The places that each benchmark executes, by the benchmark's name, if a single run reported
+    /// them for several benchmarks.
     each: BTreeMap<String, Vec<SourceLine>>,
 }
 
 impl<'a> Traceable<'a> {
-    /// Returns a side's program, and what one run of all benchmarks shows, if it has several;
-    /// `None` if the program cannot be built.
+    /// Prepares a side's program. If there are several benchmarks and one run can report what each
+    /// executes, makes that run. `None` if the program cannot be built.
     fn of(
         catalogue: &'a Catalogue,
         side: usize,
@@ -503,7 +510,8 @@ impl<'a> Traceable<'a> {
         Ok(Some(Self { side, tree, driver, program, each }))
     }
 
-    /// Returns the places that a benchmark executes, if they are known or a run of it shows them.
+    /// Returns the places that a benchmark executes, running it if they are not known yet; `None`
+    /// if the run does not report them.
     fn places(
         &mut self,
         name: &str,
@@ -526,8 +534,8 @@ fn directory(asker: &mut Asker) -> Result<PathBuf, RunError> {
     asker.directory().map_err(|error| RunError::Reading(output::told(&error)))
 }
 
-/// Returns the side with a program that can report what it executes; for Go, the package is built
-/// again with coverage. `None` if that fails.
+/// Returns the side with a program that can report what it executes. For Go, the package is rebuilt
+/// with coverage. `None` if that fails.
 fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
         return Some(side.clone());
@@ -566,7 +574,7 @@ mod tests {
             shared.refuse(1, old, new).err().map(|error| error.to_string())
         };
         let both = &[0, 1][..];
-        // The working tree, and an installed copy of the base.
+        // The copy has the text of the working tree, or of an installed base.
         for text in [text, &changed] {
             let why = refusal(text, &old, &new, both, 1).unwrap();
             assert!(
@@ -574,20 +582,21 @@ mod tests {
                 "{why}"
             );
         }
-        // An older or newer copy of a function that changed.
+        // The copy has an older or newer version of a function that changed.
         for text in ["def fast():\n    return 7\n", "# 1.0\ndef fast():\n    return 1, 2\n"] {
             assert!(refusal(text, &old, &new, both, 2).is_some(), "{text}");
         }
         let two = "def fast():\n    return 7\n\n\ndef other():\n    pass\n";
         assert_eq!(refusal(two, &old, &new, both, 6), None);
-        // One side, only loaded, another package's file of this name, and nothing that changed.
+        // Not refused: a copy on one side only, one that is only loaded, one without the changed
+        // function, and trees without changes.
         assert_eq!(refusal(text, &old, &new, &[0], 1), None);
         assert_eq!(refusal(text, &old, &new, &[1], 1), None);
         assert_eq!(refusal(text, &old, &new, both, 0), None);
         assert_eq!(refusal("def other(): pass\n", &old, &new, both, 1), None);
         let same = tree(&root.join("same"), text);
         assert_eq!(refusal(text, &old, &same, both, 1), None);
-        // The files of the sides themselves.
+        // The files of the sides themselves are not copies.
         let own = SourceLine { file: new.root.join("pkg/a.py").display().to_string(), line: 1 };
         let mut shared = SharedFiles::default();
         shared.add("test_a", 1, &new, &[own]);
@@ -625,7 +634,7 @@ mod tests {
         assert_eq!(finding.message, "1 of 2 benchmarks executes code that changed");
         assert_eq!(found.digest(0, 0), found.digest(0, 1));
         assert_ne!(found.digest(1, 0), found.digest(1, 1));
-        // The code of a loaded file outside of its functions counts, without its version.
+        // The code of a loaded file outside its functions counts, except for its version.
         let loaded = |text: &str| {
             let own = tree(&root.join("loaded"), text);
             own.digest(&of(&own, &[0, 2]))
@@ -640,7 +649,7 @@ mod tests {
         // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
-        // One that was installed in the tree is, unless its text differs.
+        // A copy that was installed inside the tree is, unless its text differs.
         let in_tree = |file: &str, text: &str| {
             let path = new.root.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -657,7 +666,7 @@ mod tests {
         assert_eq!(new.keys(&[SourceLine { file: internal, line: 4 }]), Some(BTreeSet::new()));
         let package = in_tree("env/lib/python3.11/site-packages/other/a.py", text);
         assert_eq!(new.keys(&[package]), Some(BTreeSet::new()));
-        // So is an environment that contains the package of the tree.
+        // An environment may also contain the package of the tree.
         let installed = in_tree(".venv/lib/python3.11/site-packages/pkg/a.py", &own);
         assert_eq!(new.keys(&[installed]), Some(of(&new, &[4])));
         let older = in_tree(".venv/lib/python3.12/site-packages/pkg/a.py", text);

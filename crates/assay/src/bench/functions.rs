@@ -1,27 +1,28 @@
-//! The functions of source files, as far as needed to determine which differ between two trees: the
-//! beginning and the end of each, and its text without that of inner functions.
+//! Finds the functions in source files, in as much detail as is needed to determine which of them
+//! differ between two trees: where each begins and ends, and its text without that of inner
+//! functions.
 //!
-//! Functions of Python and Ruby end where their indentation does, Go's with a brace in the first
-//! column. Comments and empty lines do not count.
+//! In Python and Ruby, a function ends where its indentation does; in Go, it ends at a brace in the
+//! first column. Comments and empty lines are ignored.
 
 use assay_harness::executed::Language;
 
-/// Name given to the code of a file that is outside all functions.
+/// Name that stands for the code of a file outside all functions.
 pub(super) const OUTSIDE: &str = "";
 
-/// A function.
+/// A function in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Name of the function, including the names of its classes and enclosing functions;
-    /// [`OUTSIDE`] for the rest of the file.
+    /// Name of the function, qualified by its classes and enclosing functions; [`OUTSIDE`] for the
+    /// code outside all functions.
     pub name: String,
-    /// First and last line of the function, counted from 1, with its decorators.
+    /// First and last line of the function, including its decorators. Lines are counted from 1.
     pub lines: (usize, usize),
     /// Lines of the function itself, without inner functions.
     pub text: Vec<String>,
 }
 
-/// Returns the functions of a file; the first is the code outside of functions.
+/// Returns the functions of a file. The first entry is the code outside all functions.
 pub(super) fn functions(language: Language, text: &str) -> Vec<Function> {
     let all = text.lines().count();
     let mut found = vec![Function { lines: (1, all), ..Function::default() }];
@@ -33,24 +34,24 @@ pub(super) fn functions(language: Language, text: &str) -> Vec<Function> {
     found
 }
 
-/// Returns the name of the innermost function that contains a line; line 0 stands for the file
+/// Returns the name of the innermost function that contains a line. Line 0 refers to the file
 /// itself.
 pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
     if line == 0 {
         return Some(OUTSIDE);
     }
     let contains = |own: &&Function| (own.lines.0..=own.lines.1).contains(&line);
-    // An inner function comes later. The code around it may be as short.
+    // An inner function comes after the one around it, which may span as few lines.
     let innermost =
         functions.iter().rev().filter(contains).min_by_key(|own| own.lines.1 - own.lines.0);
     innermost.map(|own| own.name.as_str())
 }
 
-/// A definition that has begun.
+/// A function or class whose end has not been reached.
 struct Open {
     indent: usize,
     name: String,
-    /// Index among the functions; `None` for a class.
+    /// Index in the list of functions; `None` for a class.
     function: Option<usize>,
 }
 
@@ -99,7 +100,7 @@ fn python(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns the name that a line defines, and whether it is that of a class.
+/// Returns the name that a line of Python defines, and true if it is the name of a class.
 fn defined(line: &str) -> Option<(&str, bool)> {
     let line = line.strip_prefix("async ").unwrap_or(line);
     let (rest, is_class) = match line.strip_prefix("def ") {
@@ -110,11 +111,11 @@ fn defined(line: &str) -> Option<(&str, bool)> {
     Some((&rest[..end], is_class))
 }
 
-/// Follows brackets and strings over the lines of a Python file.
+/// Tracks brackets and strings across the lines of a Python file.
 #[derive(Default)]
 struct Scanner {
     depth: usize,
-    /// The quotes that end the open multi-line string.
+    /// Quotes that end the current string, if one is open.
     string: Option<&'static str>,
     /// True if the last line ended with a backslash.
     goes_on: bool,
@@ -153,7 +154,7 @@ impl Scanner {
             }
             rest = &rest[c.len_utf8()..];
         }
-        // A single-line string ends with its line.
+        // Only triple-quoted strings continue on the next line.
         self.string = self.string.filter(|quotes| quotes.len() == 3);
         self.goes_on = line.ends_with('\\');
     }
@@ -161,7 +162,7 @@ impl Scanner {
 
 fn ruby(text: &str, found: &mut Vec<Function>) {
     let mut open: Vec<Open> = Vec::new();
-    // The word that ends the open heredoc.
+    // The word that ends the current heredoc, if one is open.
     let mut heredoc: Option<String> = None;
     let mut is_comment = false;
     for (index, line) in text.lines().enumerate() {
@@ -215,7 +216,7 @@ fn is_clause(line: &str) -> bool {
     ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])
 }
 
-/// Returns the name that a line of Ruby defines, and whether it is that of a module or a class.
+/// Returns the name that a line of Ruby defines, and true if it is the name of a module or class.
 fn defined_in_ruby(line: &str) -> Option<(&str, bool)> {
     let name_of = |rest: &'_ str| -> usize {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ';');
@@ -227,7 +228,7 @@ fn defined_in_ruby(line: &str) -> Option<(&str, bool)> {
             return Some((&rest[..name_of(rest)], true));
         }
     }
-    // As in `private def parse`.
+    // The definition may follow another word, as in `private def parse`.
     let rest = match line.strip_prefix("def ") {
         Some(rest) => rest,
         None => line.split_once(" def ").filter(|(word, _)| is_word(word))?.1,
@@ -270,7 +271,8 @@ fn go(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns the name of a function or method: `Parse`, `Reader.Next`.
+/// Returns the name of the function or method that a line of Go defines, such as `Parse` or
+/// `Reader.Next`.
 fn go_name(line: &str) -> String {
     let rest = line.trim_start_matches("func ");
     let word = |text: &str| -> String {

@@ -1,5 +1,5 @@
-//! The Go modules of a tree: which file of the tree a path in Go's coverage is, and how the tests of
-//! a package are built again with other options.
+//! The Go modules in a tree: maps paths in Go's coverage data to files of the tree, and rebuilds
+//! the tests of a package with other options.
 
 use super::Side;
 use std::collections::BTreeMap;
@@ -7,14 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The modules of a tree; inner ones precede those that contain them.
+/// The modules in a tree. Inner modules precede those that contain them.
 #[derive(Debug)]
 pub(super) struct GoModules(Vec<Module>);
 
 #[derive(Debug)]
 struct Module {
     path: String,
-    /// Its directory, relative to the top of the tree, with a slash; empty at the top.
+    /// Directory of the module, relative to the root of the tree, with a trailing slash; empty for
+    /// the root.
     directory: String,
 }
 
@@ -33,8 +34,8 @@ impl GoModules {
         Self(found)
     }
 
-    /// Returns the paths, relative to the top of the tree, that may be those of a file which begins
-    /// with the path of its module.
+    /// Returns the candidate paths, relative to the root of the tree, for a file whose path begins
+    /// with that of its module.
     pub fn places(&self, file: &str) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(move |own| {
             let file = file.strip_prefix(&own.path)?.strip_prefix('/')?;
@@ -42,14 +43,15 @@ impl GoModules {
         })
     }
 
-    /// Returns the pattern of all packages, as for `-coverpkg`.
+    /// Returns the pattern that matches the packages of all modules, in the form that `-coverpkg`
+    /// takes.
     pub fn everything(&self) -> String {
         let all: Vec<String> = self.0.iter().map(|own| format!("{}/...", own.path)).collect();
         all.join(",")
     }
 
-    /// Builds the tests of the package that were built into the program of a side again, with these
-    /// options, from the sources below `root`. `None` if that fails.
+    /// Rebuilds the tests of the package that a side's program was built from, with the given
+    /// options, from the sources below `root`. Returns `None` if that fails.
     pub fn built_again(
         &self,
         root: &Path,

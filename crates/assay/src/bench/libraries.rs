@@ -1,8 +1,8 @@
-//! Determines which libraries the sides load, if they are one program in several environments or
-//! places, before anything is measured. Two sides that load the same files are equal regardless of
-//! their variables, and are rejected with the reason.
+//! Determines, before anything is measured, which libraries the sides load if they are the same
+//! program in different environments or directories. Two sides that load the same files are equal
+//! whatever their variables, so they are rejected with the reason.
 //!
-//! `assay-measure` queries the loader; this module compares its answers. Nothing is measured.
+//! `assay-measure` queries the loader, and this module compares its answers.
 
 use super::Side;
 use anyhow::bail;
@@ -14,28 +14,29 @@ use assay_measure::libraries::{Library, Loads, loaded, search_paths};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Variables that make the loader of glibc load other libraries.
+/// Variables that make glibc's loader choose or add libraries.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"];
-/// Interpreters, which load libraries at run time for the programs that they run.
+/// Interpreters, which load libraries at run time for the scripts that they run.
 const INTERPRETERS: [&str; 7] = ["java", "jruby", "node", "perl", "pypy", "python", "ruby"];
 /// Maximum number of differences or libraries that are named.
 const NAMED: usize = 4;
 
-/// Information about the libraries of the sides.
+/// Which libraries the sides load, and where they differ.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Differences, and facts that could not be determined.
+    /// Differences between the sides, and facts that could not be determined.
     pub findings: Vec<Finding>,
     different: Vec<(usize, usize)>,
 }
 
 impl Proof {
-    /// Queries the loader for every side that has the same program as another one, and records on
-    /// the sides the files in which they differ.
+    /// Queries the loader for every two sides that are the same program in different environments
+    /// or directories, and records on each side the files in which they differ.
     ///
     /// # Errors
-    /// If the variables of two sides name libraries and both load the same files, unless that is
-    /// intended (`meant`); if a library is not found; if a program cannot be run.
+    ///
+    /// Fails if two sides whose loader variables differ load the same files and this is not
+    /// intended (`meant`), if one of these sides lacks a library, or if a program cannot be run.
     pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
         let mut proof = Self::default();
         let mut files = Fingerprints::default();
@@ -150,7 +151,7 @@ fn differing(one: &Side, other: &Side) -> Vec<&'static str> {
     VARIABLES.into_iter().filter(|name| one.variable(name) != other.variable(name)).collect()
 }
 
-/// Returns the libraries that are not byte for byte the same file on both sides.
+/// Returns the libraries that differ in content between two sides or that only one of them loads.
 fn differences<'a>(
     one: &'a [Library],
     other: &'a [Library],
@@ -275,7 +276,7 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
     );
     reasons.dedup();
     if concerned.is_empty() {
-        // The loader itself does not answer which libraries are loaded.
+        // The loader is in the list as well, but does not show which libraries were chosen.
         concerned = a.iter().filter(|library| !library.name.starts_with("ld-")).collect();
     }
     let files: Vec<String> = concerned
@@ -295,8 +296,8 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
     )
 }
 
-/// Returns the reason why a library is the same on the other side, although a directory in this
-/// side's variable contains one.
+/// Returns the reason why both sides load the same library, although a directory in this side's
+/// variable contains a library of that name.
 fn why(side: &Side, directory: &str, library: &Library) -> String {
     let own = format!("{directory}/{}", library.name);
     let real = |path: &Path| located(side, path).canonicalize().ok();
@@ -315,11 +316,12 @@ fn why(side: &Side, directory: &str, library: &Library) -> String {
     }
 }
 
-/// Checks that no two sides are the same program, called in the same way, with the same libraries,
-/// unless the user asks for that.
+/// Checks that no two sides are the same program with the same arguments and libraries, unless the
+/// user requests that.
 ///
 /// # Errors
-/// A message with the two sides.
+///
+/// Returns an error that names the two sides.
 pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> {
     let mut files = Fingerprints::default();
     let known: Vec<_> = sides.iter().map(|side| files.files_of(&side.command)).collect();

@@ -6,12 +6,12 @@ use assay_data::{Action, Finding, Severity};
 use assay_harness::function_name;
 use assay_measure::code::Changed;
 
-/// The relation of a benchmark to changed code.
+/// How a benchmark relates to changed code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wording {
-    /// It may call the code.
+    /// The benchmark may call the code.
     Reaches,
-    /// It executed the code.
+    /// The benchmark executed the code.
     Executes,
 }
 
@@ -25,7 +25,8 @@ impl Wording {
     }
 }
 
-/// Returns the finding about changed functions. `differ` of `all` benchmarks reach one of them.
+/// Returns the finding about changed functions; `None` if there are no benchmarks or no such
+/// functions. `differ` of `all` benchmarks reach a changed function.
 pub(super) fn reach(
     functions: &[Changed],
     (differ, all): (usize, usize),

@@ -1,6 +1,6 @@
-//! Digests of what benchmarks of Node.js execute: the text of every script of a tree, without the
-//! functions that were not called in an untimed run of the benchmark. Node.js also has this text of
-//! scripts written by a bundler or compiler, so the sources are not needed.
+//! Digests of the code that Node.js benchmarks execute: the text of every script in a tree, without
+//! the functions that an untimed run of the benchmark did not call. Node.js provides this text even
+//! for scripts written by a bundler or compiler, so the sources are not needed.
 
 use super::tree::{contents, root_of};
 use super::{Asker, Catalogue};
@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Endings of scripts, and of files that only describe scripts.
+/// Extensions of scripts, and of files that only describe scripts.
 const SCRIPTS: [&str; 10] =
     ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "map", "tsbuildinfo"];
 /// The directory of installed packages, some of which may be copies of packages of the tree.
@@ -22,13 +22,13 @@ const PACKAGES: &str = "node_modules";
 /// other hidden directories there are caches of tools.
 const LINKED: &str = ".pnpm";
 
-/// Returns the digests by benchmark and side, if all sides run on Node.js, have trees of their own,
-/// and differ only in scripts. Runs each benchmark once on each side, unless that takes longer than
-/// `most_seconds`, in which case nothing is known. Calls `telling(done, total)` with the number of
-/// runs.
+/// Returns the digests by benchmark and side, provided that all sides run on Node.js, have separate
+/// trees, and differ only in scripts. Runs each benchmark once per side. If that takes longer than
+/// `most_seconds`, returns an empty map. Calls `telling(done, total)` with the number of runs.
 ///
 /// # Errors
-/// If the user interrupts. A run that fails only gives no result.
+///
+/// Fails if the user interrupts. A run that fails only yields no digest.
 pub(super) fn digests(
     catalogue: &Catalogue,
     benchmarks: &[usize],
@@ -62,7 +62,8 @@ pub(super) fn digests(
     Ok(found)
 }
 
-/// Returns the trees of the sides; `None` if the code that they execute can't be compared.
+/// Returns the root of each side's tree; `None` if the code that the sides execute can't be
+/// compared.
 fn roots(catalogue: &Catalogue) -> Option<Vec<PathBuf>> {
     if !catalogue.drivers.iter().all(|driver| driver.notes_scripts()) {
         return None;

@@ -1,4 +1,4 @@
-//! Measures the sensitivity of the benchmarks to the functions that changed, after the timing
+//! Measures, after the timing, how sensitive the benchmarks are to the functions that changed
 //! (`bench --sensitivity`). Runs in which each call of one function is delayed by a known time
 //! alternate with runs without a delay, in programs that are otherwise the same.
 //! [`assay_analysis::sensitivity`] evaluates the times.
@@ -19,37 +19,38 @@ const PAIRS: usize = 6;
 /// Maximum number of functions examined on each side. The longest of the changed functions are
 /// chosen.
 const MOST_FUNCTIONS: usize = 5;
-/// Shortest and longest delay of a call, ns. The delay grows tenfold until it visibly lengthens an
-/// iteration.
+/// Shortest and longest delay of a call, in nanoseconds. The delay grows tenfold until it visibly
+/// lengthens an iteration.
 const DELAYS: [u64; 2] = [1_000, 1_000_000_000];
-/// The longest delay as a multiple of the time of an iteration: a function that is called less than
-/// once in five hundred iterations is not timed.
+/// Longest delay, as a multiple of the time of an iteration. A function that is called less than
+/// once in five hundred iterations is therefore not timed.
 const MOST_TIMES: f64 = 100.0;
-/// Time that a delayed process may take beyond twice its undelayed time, s. If its iterations have
-/// not become longer by then, the calls are outside the timed part.
+/// Time, in seconds, that a delayed process may take beyond twice its undelayed time. If its
+/// iterations have not become longer by then, the calls are outside the timed part.
 const MOST_SECONDS: f64 = 1.0;
 
 /// A program in which one function can be delayed.
 struct Delayable<'a> {
     side: Side,
     tree: &'a Tree,
-    /// The beginning of the function.
+    /// Where the function begins.
     function: SourceLine,
-    /// Number by which the program identifies the function.
+    /// Number that identifies the function in the program.
     number: usize,
 }
 
-/// The times of an iteration in seconds, without and with a delay of each call, and that delay in
-/// nanoseconds.
+/// Times of an iteration in seconds, as pairs without and with a delay of each call, and that delay
+/// in nanoseconds.
 type Pairs = (Vec<[f64; 2]>, u64);
 
 impl Benchmarks<'_> {
     /// Measures how sensitive the benchmarks are to each changed function that they execute, and
-    /// keeps the findings. `seconds` is the measuring time of a process. Calls `telling(done, total)`
-    /// with the number of pairs of a benchmark and a function.
+    /// keeps the findings. `seconds` is the measuring time of a process. Calls `telling(done,
+    /// total)` with the number of benchmarks, each counted once per function.
     ///
     /// # Errors
-    /// If the user interrupts. A program that fails gives no finding.
+    ///
+    /// Fails if the user interrupts. A program that fails yields no finding.
     pub fn sense(
         &mut self,
         executed: &Executed,
@@ -107,8 +108,8 @@ impl Benchmarks<'_> {
         analysis.comparisons.iter().find(|own| analysis.subjects[own.of].name == *name)
     }
 
-    /// Measures a benchmark with and without the smallest delay that is visible in its time. The
-    /// list is empty if there is no visible delay; returns `None` if a run fails.
+    /// Measures a benchmark without a delay and with the smallest one that is visible in its time.
+    /// The list is empty if no delay is visible. Returns `None` if a run fails.
     fn pairs(
         &mut self,
         program: &Delayable<'_>,
@@ -132,7 +133,7 @@ impl Benchmarks<'_> {
                     };
                     pairs.push(if pair % 2 == 0 { [one, other] } else { [other, one] });
                 }
-                // One run may have been slow for another reason.
+                // The run that made the delay visible may have been slow for another reason.
                 if are_visible(&pairs, chosen as f64 * 1e-9) {
                     return Ok(Some((pairs, chosen)));
                 }
@@ -144,8 +145,8 @@ impl Benchmarks<'_> {
         }
     }
 
-    /// Returns the value of a metric in one run with this delay of each call, and the duration of
-    /// the process in seconds; `None` if the run fails.
+    /// Runs a benchmark with this delay of each call. Returns the value of the metric and the
+    /// duration of the process in seconds; `None` if the run fails.
     fn delayed(
         &mut self,
         program: &Delayable<'_>,
@@ -175,7 +176,7 @@ fn not_built(side: &str) -> Finding {
     Finding::new(code::CODE_CHANGED, message).at(Severity::Warning)
 }
 
-/// Returns the place where a function begins.
+/// Returns the position at which a function begins.
 fn place(tree: &Tree, (file, name): &Key) -> Option<SourceLine> {
     let own = tree.files.get(file)?.iter().find(|own| own.name == *name)?;
     Some(SourceLine { file: tree.root.join(file).display().to_string(), line: own.lines.0 })

@@ -7,10 +7,10 @@ use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Name of a benchmark if the pattern of its side matches the whole original name.
+/// Name used to match a benchmark whose whole name matches the pattern of its side.
 const WITHOUT_REST: &str = "(alone)";
 
-/// One side.
+/// One of the programs that are compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
     /// Name shown to the user, unique among the sides.
@@ -20,11 +20,11 @@ pub(crate) struct Side {
     /// Matches the part of a benchmark's name that is specific to this side, which is ignored when
     /// benchmarks are matched across sides.
     pub versus: Option<Regex>,
-    /// Libraries in which this side differs from another side with the same program: absolute
-    /// paths, with digests.
+    /// Libraries in which this side differs from another side with the same program, as absolute
+    /// paths with digests.
     pub libraries: Vec<(String, String)>,
-    /// All builds, if several builds of one source are run alternately (`command` is the first
-    /// one); otherwise empty.
+    /// All builds, if several builds of one source are run alternately, in which case `command` is
+    /// the first; otherwise empty.
     pub builds: Vec<Build>,
 }
 
@@ -49,7 +49,8 @@ impl Side {
     /// Returns the facts about the side's program that are known without running it.
     ///
     /// # Errors
-    /// If the program does not exist.
+    ///
+    /// Fails if the program does not exist.
     pub fn program(&self) -> anyhow::Result<Program> {
         let words = self.command.argv.iter().map(|word| self.seen_from_here(word));
         Ok(Program::look(&words.collect::<Vec<_>>(), &self.command.resolve()?))
@@ -73,7 +74,7 @@ impl Side {
         own.filter(|value| !value.is_empty())
     }
 
-    /// Returns the command of a request, with its output captured.
+    /// Returns the command that carries out a request, with its output captured.
     pub fn asking(&self, request: &Request) -> Command {
         let own = &self.command.argv;
         let (program, arguments) = own.split_at(1.min(own.len()));
@@ -92,7 +93,8 @@ impl Side {
         Command { argv, env, keep_output: true, keep_errors: true, ..self.command.clone() }
     }
 
-    /// Returns the name by which a benchmark of this side is matched with those of the others.
+    /// Returns the name by which a benchmark of this side is matched with benchmarks of other
+    /// sides.
     pub fn matched(&self, benchmark: &str) -> String {
         match &self.versus {
             Some(pattern) => match pattern.replace(benchmark, "") {
@@ -104,8 +106,8 @@ impl Side {
     }
 }
 
-/// Returns short distinct names of programs: as many of the last components of their paths as
-/// necessary, otherwise the words in which the commands differ, or otherwise numbers.
+/// Returns short distinct names for commands: as many trailing components of their paths as
+/// necessary, else the words in which the commands differ, else numbered names.
 pub(crate) fn named(commands: &[Command]) -> Vec<String> {
     let paths: Vec<Vec<String>> = commands.iter().map(parts).collect();
     let longest = paths.iter().map(Vec::len).max().unwrap_or(1);

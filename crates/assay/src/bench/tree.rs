@@ -7,10 +7,10 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Directories that hold no sources of the project.
+/// Names of directories without sources of the project.
 const LEFT_OUT: [&str; 7] =
     ["__pycache__", "node_modules", "site-packages", "venv", "testdata", "target", "build"];
-/// Files that no benchmark executes.
+/// Extensions of files that no benchmark executes.
 const NO_CODE: [&str; 4] = ["md", "rst", "txt", "adoc"];
 /// Maximum number of files of a tree.
 const MOST_FILES: usize = 20_000;
@@ -23,9 +23,9 @@ pub(super) struct TreeContents {
     pub others: BTreeMap<String, u64>,
 }
 
-/// Returns the files below a directory: the sources, which have one of these endings, and the
-/// others, without those that have one of the endings `left_out`. In the tree of a revision that was
-/// built, the others are those of the revision. `None` if there are too many.
+/// Returns the files below a directory: sources, whose extension is in `endings`, and all others
+/// except those with an extension in `left_out`. In the tree of a built revision, only tracked
+/// files count as others. `None` if there are too many files.
 pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Option<TreeContents> {
     let mut found = TreeContents { sources: Vec::new(), others: BTreeMap::new() };
     let mut directories = vec![root.to_owned()];
@@ -58,7 +58,8 @@ pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Opti
             }
         }
     }
-    // Products of the build follow from these files, but may contain its directory or the time.
+    // Build products follow from the tracked files, but may contain the directory or the time of
+    // the build.
     if revisions::is_built(root)
         && let Some(tracked) = git::tracked(root)
     {
@@ -67,7 +68,7 @@ pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Opti
     Some(found)
 }
 
-/// Returns the top of the tree that a side runs in, if it has one.
+/// Returns the root of the tree that a side runs in, if the side has a directory.
 pub(super) fn root_of(side: &Side) -> Option<PathBuf> {
     let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
     Some(git::top(&cwd).unwrap_or(cwd))

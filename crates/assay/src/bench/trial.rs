@@ -1,5 +1,5 @@
-//! Runs every benchmark once on every side before anything is recorded, to find broken benchmarks,
-//! and to learn the duration and the number of iterations of a run.
+//! Runs every benchmark once on every side before anything is recorded, to find broken benchmarks
+//! and to learn how long a run takes and how many iterations it has.
 
 use super::{Asker, Catalogue};
 use crate::output;
@@ -9,7 +9,7 @@ use assay_measure::Outcome;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
-/// Maximum CPU time beyond the wall time, as a share of the latter, of a benchmark that counts as
+/// Maximum CPU time beyond the wall time, as a share of the wall time, for a benchmark to count as
 /// using a single CPU. It allows for the threads of a garbage collector and a compiler.
 const MOST_OVERLAP: f64 = 0.25;
 
@@ -18,16 +18,16 @@ const MOST_OVERLAP: f64 = 0.25;
 pub(crate) struct BenchmarkTrial {
     /// Reading of the benchmark; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
-    /// Duration of a process, s, without work that only the first one does.
+    /// Duration of a process in seconds, without work that only the first one does.
     pub seconds: f64,
     /// True if the run used only one CPU at a time.
     pub is_serial: bool,
-    /// The reason for a missing reading.
+    /// Why there is no reading, if the run failed.
     pub failure: Option<String>,
 }
 
 /// Returns true if a run with this reading used only one CPU at a time, judging by the wall time
-/// and the CPU time of the process, s.
+/// and CPU time of the process, in seconds.
 fn is_serial(reading: &Reading, wall_seconds: f64, cpu_seconds: f64) -> bool {
     if let Some(busy) = reading.busy_cpus {
         return busy <= 1.0 + MOST_OVERLAP;
@@ -53,11 +53,11 @@ pub(super) fn request(
 /// Results of all trial runs.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    /// For each benchmark of the catalog, by side.
+    /// Results for each benchmark of the catalog, by side.
     pub tried: Vec<Vec<BenchmarkTrial>>,
     /// For each side, the reason why its build is slower than necessary, if it is a debug build.
     pub debug_builds: Vec<Option<String>>,
-    /// Counters that are totals over iterations, as the trial runs show.
+    /// Counters that the trial runs show to be totals over iterations.
     pub totals: BTreeSet<String>,
     /// True if one process of each side measures all benchmarks, although the harness could measure
     /// each one in its own.
@@ -164,7 +164,7 @@ impl Trial {
         Ok(found)
     }
 
-    /// Returns the duration of one run of every benchmark on every side, s.
+    /// Returns the time in seconds that one run of every benchmark on every side takes.
     pub fn seconds(&self) -> f64 {
         self.tried.iter().flatten().map(|tried| tried.seconds).sum()
     }
@@ -182,8 +182,8 @@ impl Trial {
         }
     }
 
-    /// Returns the number of iterations for all sides of a benchmark: the smallest number that any
-    /// of them took, so that no side takes longer than requested.
+    /// Returns the number of iterations to use on all sides of a benchmark: the smallest number
+    /// that any side took, so that no side takes longer than requested.
     pub fn iterations(&self, benchmark: usize) -> Option<u64> {
         let counts: Option<Vec<f64>> = self.tried[benchmark]
             .iter()

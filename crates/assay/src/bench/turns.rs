@@ -9,15 +9,15 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Returns the CPU on which all sides of a benchmark run if it uses only one: a busy neighbor slows
-/// down only some CPUs, and the sides would otherwise run on different ones. `None` if there is no
-/// choice, or if pinning is not permitted.
+/// Returns the CPU on which all sides of a benchmark run if it uses only one. Otherwise the sides
+/// would run on different CPUs, and a busy neighbor slows down only some of them. `None` if there
+/// is no choice, or if pinning is not permitted.
 pub(super) fn common_cpu() -> Option<u32> {
     quiet_cpu().filter(|&cpu| can_pin(cpu))
 }
 
-/// The pipes. All of them are open for reading and writing, so that no process waits for another to
-/// open one.
+/// The named pipes. All are open for both reading and writing, so that no process waits for another
+/// to open one.
 pub(super) struct Pipes {
     directory: PathBuf,
     ready: File,
@@ -28,7 +28,8 @@ impl Pipes {
     /// Creates the pipes in a directory.
     ///
     /// # Errors
-    /// If one cannot be created.
+    ///
+    /// Fails if a pipe cannot be created.
     pub fn create(directory: &Path) -> io::Result<Self> {
         let pipe = |name: &str| named_pipe(&directory.join(name));
         let [a, b] = Turns::SIDES.map(pipe);
@@ -36,7 +37,7 @@ impl Pipes {
         Ok(Self { directory: directory.to_owned(), ready, sides })
     }
 
-    /// Returns the directory.
+    /// Returns the directory that contains the pipes.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -53,17 +54,17 @@ impl Pipes {
         (&self.ready).read(&mut [0]).is_ok_and(|read| read == 1)
     }
 
-    /// Gives the turn to a process.
+    /// Gives the turn to the process of a side.
     pub fn give(&self, side: usize) {
         self.write(side, Turns::TURN);
     }
 
-    /// Tells the other process that this one has ended.
+    /// Tells the other process that the process of this side has ended.
     pub fn ended(&self, side: usize) {
         self.write(1 - side, Turns::ENDED);
     }
 
-    /// Writes a byte to the pipe of a side. A failure is ignored: a pipe that is full already
+    /// Writes a byte to the pipe of a side. A failure is ignored, because a full pipe already
     /// contains the byte.
     fn write(&self, side: usize, byte: u8) {
         let _ = (&self.sides[side]).write(&[byte]);

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use assay_measure::git;
 use assay_measure::revisions::{Repository, RevisionError};
 
-/// The usual names of the default branch, in order.
+/// Usual names of the default branch, in the order in which they are tried.
 const DEFAULT: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
 /// The commit to compare with.
@@ -14,17 +14,18 @@ const DEFAULT: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main
 pub(crate) struct Base {
     /// Full hash of the commit.
     pub commit: String,
-    /// The branch from which the commit was determined, in a form that git understands.
+    /// The branch or revision from which the commit was determined, in a form that git understands.
     pub branch: String,
-    /// Source of the branch's name, as shown to users.
+    /// Where the name of the branch comes from, as shown to users.
     pub source: &'static str,
 }
 
-/// Finds the merge base of `head` and the branch: the named one, that of the pull request, or the
-/// default branch.
+/// Finds the merge base of `head` and a branch: the requested one, else that of the pull request,
+/// else the default branch.
 ///
 /// # Errors
-/// If the branch does not exist, or this clone lacks a common ancestor.
+///
+/// Fails if the branch does not exist, or if this clone contains no common ancestor.
 pub(crate) fn find(
     repository: &mut Repository,
     asked: Option<(&str, &'static str)>,

@@ -1,5 +1,6 @@
-//! `assay.toml`, at the top of the repository: facts that can't be detected automatically, and
-//! settings for everybody who checks this project. Command-line options take precedence.
+//! `assay.toml`, in the root directory of the repository: facts that can't be detected
+//! automatically, and settings for everybody who checks this project. Command-line options take
+//! precedence.
 
 use crate::args::{seconds, threshold};
 use anyhow::{Context, bail};
@@ -9,15 +10,15 @@ use std::io::ErrorKind;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Name of the file.
+/// Name of the settings file.
 pub(crate) const FILE: &str = "assay.toml";
-/// Largest file that is read, bytes.
+/// Maximum size of a settings file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The keys, in the order of the documentation.
+/// Valid keys, in the order of the documentation.
 const KEYS: [&str; 7] = ["build", "bench", "run", "base", "budget", "threshold", "metric"];
 
-/// The settings of a project. Absent settings are detected, or have their default values.
+/// The settings of a project. Settings that are absent are detected or have default values.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Config {
     /// Shell line that builds a revision.
@@ -32,15 +33,17 @@ pub(crate) struct Config {
     pub budget: Option<f64>,
     /// Smallest difference that matters, as written and as a value.
     pub threshold: Option<(String, Threshold)>,
-    /// The metric that decides.
+    /// The metric that decides the result.
     pub metric: Option<String>,
 }
 
 impl Config {
-    /// Reads the file at the top of a working tree; without a file, returns the defaults.
+    /// Reads the settings from the root directory of a working tree. Returns the defaults if there
+    /// is no file.
     ///
     /// # Errors
-    /// If the file can't be read, is not TOML, or has an unknown key or an invalid value.
+    ///
+    /// Fails if the file can't be read, is not TOML, or has an unknown key or an invalid value.
     pub fn read(top: &Path) -> anyhow::Result<Self> {
         let path = top.join(FILE);
         let text = match fs::metadata(&path) {

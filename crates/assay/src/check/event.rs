@@ -1,5 +1,5 @@
-//! The base of the pull request that a continuous-integration job checks, according to the
-//! variables of the runner.
+//! The base of the pull request that a continuous-integration job checks, as given by the runner's
+//! environment variables.
 
 use serde_json::Value;
 use std::env;
@@ -9,7 +9,7 @@ use std::fs;
 pub(super) struct Candidate {
     /// The revision, as git understands it.
     pub revision: String,
-    /// Source of the revision, as shown to users.
+    /// Where the revision comes from, as shown to users.
     pub source: &'static str,
 }
 

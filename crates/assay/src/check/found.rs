@@ -1,9 +1,9 @@
-//! The benchmarks of a project, found by its files: how to build them, and which programs to run.
+//! Finds the benchmarks of a project by its files: how to build them, and which programs to run.
 //! Nothing is run here.
 //!
-//! Each build system has its own module, which looks for its manifest, and for sources that use a
-//! library that `assay bench` can drive. What it found and what it looked for is reported, so that
-//! people can see why their benchmarks are missing.
+//! Each build system has a module that looks for its manifest, and for sources that use a library
+//! that `assay bench` can drive. What was found and what was sought is reported, so that users can
+//! see why their benchmarks are missing.
 
 mod cargo;
 mod cmake;
@@ -18,49 +18,51 @@ use assay_data::list;
 use std::path::Path;
 use tree::{Tree, directory_of, matches, within};
 
-/// Directory of the programs that our build lines make, below the top of a revision.
+/// Directory of the programs that assay's build lines produce, below a revision's root directory.
 const OURS: &str = ".assay";
 /// A program to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Display name of the program, unique in the project; it distinguishes benchmarks of several
-    /// programs.
+    /// Display name of the program, unique in the project, which distinguishes the benchmarks of
+    /// several programs.
     pub name: String,
     /// Command line of the program, for `assay bench` or `assay run`.
     pub command: String,
-    /// Directory in which the program runs, relative to the top; `None` for the top itself.
+    /// Directory in which the program runs, relative to the project's root; `None` for the root
+    /// itself.
     pub directory: Option<String>,
-    /// Variables to set, as written.
+    /// Environment variables to set, before the user's values are appended.
     pub variables: Vec<(String, String)>,
     /// True if the command is timed as a whole by `assay run`.
     pub is_timed: bool,
-    /// Files that contain the program's benchmarks, relative to the top.
+    /// Files that contain the program's benchmarks, relative to the project's root.
     pub sources: Vec<String>,
     /// True if the build line links the program, so that it can be linked again in another order.
     pub is_linked: bool,
 }
 
-/// Programs that are found in the same way.
+/// Programs of one build system that are built together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramGroup {
-    /// The name of the build system.
+    /// Name of the build system.
     pub tool: &'static str,
-    /// The file that shows that the programs exist, and the relevant part of it.
+    /// The file that shows that the programs exist, with what it contains.
     pub evidence: String,
-    /// The lines that build the programs, run by `/bin/sh` at the top; empty if nothing is built.
+    /// Lines that build the programs, run by `/bin/sh` in the project's root directory; empty if
+    /// nothing is built.
     pub build: Vec<String>,
-    /// The programs, at least one.
+    /// The programs; never empty.
     pub programs: Vec<Program>,
 }
 
-/// The outcome of one search.
+/// Outcome of the search of one build system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Looked {
-    /// The build system.
+    /// Name of the build system.
     pub tool: &'static str,
     /// The files and contents that were sought.
     pub sought: &'static str,
-    /// Notes on why nothing was found, or on what was left out; empty if all is well.
+    /// Notes on why nothing was found or on what was left out; empty if there was no problem.
     pub notes: Vec<String>,
 }
 
@@ -85,8 +87,8 @@ impl Program {
 }
 
 impl ProjectBenchmarks {
-    /// Finds the benchmarks among the files of a revision, which are below `top`, unless the
-    /// settings name them.
+    /// Finds the benchmarks among the files of a revision, which are below `top`. If the settings
+    /// name programs, returns these instead.
     pub fn of(top: &Path, files: Vec<String>, config: &Config) -> Self {
         if config.names_programs() {
             return Self { ways: vec![configured(config)], looked: Vec::new() };
@@ -173,7 +175,7 @@ fn slug(name: &str) -> String {
     text.trim_matches(['-', '.']).to_owned()
 }
 
-/// Returns a word as typed in a shell, with quotes where needed.
+/// Quotes a word for a shell if necessary.
 fn word(text: &str) -> String {
     shell_words::quote(text).into_owned()
 }

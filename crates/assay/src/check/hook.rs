@@ -1,4 +1,4 @@
-//! The pre-push hook: installing and removing it. A hook that is not ours is never changed.
+//! Installs and removes the pre-push hook. A hook that assay did not install is never changed.
 
 use crate::output;
 use anyhow::{Context, bail};
@@ -8,10 +8,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// A line that only our hook has.
+/// Text that only occurs in a hook that assay installed.
 const MARK: &str = "# Installed by `assay check --install-hook`";
 
-/// The hook.
+/// Contents of the hook.
 const TEXT: &str = "\
 #!/bin/sh
 # Installed by `assay check --install-hook`; removed by `assay check --remove-hook`.
@@ -33,7 +33,8 @@ assay check || {
 /// Installs the hook.
 ///
 /// # Errors
-/// If there is another hook, or it can't be written.
+///
+/// Fails if there is another hook, or if the file can't be written.
 pub(crate) fn install(repository: &mut Repository) -> anyhow::Result<()> {
     let path = path(repository)?;
     match fs::read_to_string(&path) {
@@ -58,7 +59,8 @@ pub(crate) fn install(repository: &mut Repository) -> anyhow::Result<()> {
 /// Removes the hook, if there is one.
 ///
 /// # Errors
-/// If the hook is not ours, or can't be removed.
+///
+/// Fails if assay did not install the hook, or if it can't be removed.
 pub(crate) fn remove(repository: &mut Repository) -> anyhow::Result<()> {
     let path = path(repository)?;
     match fs::read_to_string(&path) {

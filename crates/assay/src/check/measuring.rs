@@ -31,46 +31,46 @@ const LINKS: u32 = 5;
 /// Share of the budget that may be spent on listing the benchmarks of all programs. Tracing them
 /// may take as long again.
 const LISTING: f64 = 0.5;
-/// Minimum time limit for listing the benchmarks of one program, or for tracing them, s.
+/// Minimum time limit, in seconds, for listing or tracing the benchmarks of one program.
 const LEAST_LISTING: f64 = 10.0;
 /// Maximum duration of one run, as a share of the time for its program.
 const MOST_OF_RUN: f64 = 0.25;
-/// Minimum time limit of a run, s: long enough for a harness to start and warm up.
+/// Minimum time limit of a run, in seconds, which is enough for a harness to start and warm up.
 const LEAST_OF_RUN: f64 = 5.0;
-/// Multiple of the time for listing the benchmarks that is added to [`LEAST_OF_RUN`]: a slow start
-/// or a busy machine lengthens both listing and running.
+/// Multiple of the time for listing the benchmarks that is added to [`LEAST_OF_RUN`], because a
+/// slow start or a busy machine affects both listing and running.
 const LISTS_OF_RUN: f64 = 5.0;
 /// Reason why a program was not measured: its file is the same in both revisions.
 const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 /// Reason why a program was not measured: the code of all its benchmarks is the same.
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
-/// Minimum time for measuring a program, s; less would give no result.
+/// Minimum time for measuring a program, in seconds. Less would give no result.
 const LEAST: f64 = 1.0;
 
-/// A measurement of all programs.
+/// The measurement of all programs, with its settings.
 pub(crate) struct Measuring<'a> {
     pub repository: &'a mut Repository,
-    /// Base and head.
+    /// The base and head revisions.
     pub revisions: [Revision; 2],
     /// The programs, and how they are built.
     pub ways: Vec<ProgramGroup>,
     /// Smallest difference that matters, as it is typed.
     pub threshold: Option<String>,
-    /// The metric that decides.
+    /// The metric that decides the result.
     pub metric: Option<String>,
-    /// Confidence of the whole answer.
+    /// Confidence of the result as a whole.
     pub confidence: f64,
-    /// Seconds for measuring.
+    /// Time for measuring, in seconds.
     pub budget: f64,
     /// True if alarms are measured again.
     pub confirms: bool,
-    /// Directory for the records.
+    /// Directory for the recorded measurements.
     pub room: PathBuf,
     pub quiet: bool,
 }
 
-/// The measurements.
+/// Results of all programs.
 #[derive(Default)]
 pub(crate) struct Measured {
     pub programs: Vec<CheckedProgram>,
@@ -87,11 +87,11 @@ struct Listed<'p> {
     wanted: Vec<String>,
     /// Names of the benchmarks that the change does not reach.
     unreached: Vec<String>,
-    /// Time for listing the benchmarks of both revisions, s.
+    /// Time that listing the benchmarks of both revisions took, in seconds.
     seconds: f64,
 }
 
-/// The reason why a program has no result.
+/// Why a program has no result.
 enum Obstacle {
     Interrupted,
     /// The program takes too long to list its benchmarks.
@@ -100,10 +100,11 @@ enum Obstacle {
 }
 
 impl Measuring<'_> {
-    /// Builds and measures.
+    /// Builds both revisions and measures the programs.
     ///
     /// # Errors
-    /// If a revision does not build, the user interrupts, or files can't be written.
+    ///
+    /// Fails if a revision does not build, if the user interrupts, or if files can't be written.
     pub fn run(&mut self) -> anyhow::Result<Measured> {
         let mut measured = Measured::default();
         let (trees, line) = self.build_all(&mut measured)?;
@@ -254,7 +255,7 @@ impl Measuring<'_> {
             match self.measure(program, line, &[], &options, &more, &file) {
                 Ok(analysis) => return Ok((analysis, true)),
                 Err(Obstacle::Interrupted) => return Err(Obstacle::Interrupted),
-                // A program that does not link in this way is built as before.
+                // A program that can't be linked in this way is built as before.
                 Err(Obstacle::Slow(_) | Obstacle::Other(_)) => {}
             }
         }
@@ -265,11 +266,12 @@ impl Measuring<'_> {
         Ok((analysis, false))
     }
 
-    /// Builds everything. If that fails, programs of build systems that fail are left out, so that
-    /// the others can still be measured. Returns the trees and the line that built them.
+    /// Builds everything. If that fails, leaves out the programs of build systems that fail, so
+    /// that the others can still be measured. Returns the trees and the line that built them.
     ///
     /// # Errors
-    /// If nothing can be built, or the user interrupts.
+    ///
+    /// Fails if nothing can be built, or if the user interrupts.
     fn build_all(
         &mut self,
         measured: &mut Measured,
@@ -314,7 +316,7 @@ impl Measuring<'_> {
         Ok(trees)
     }
 
-    /// Returns the reason why a program that was built does the same in both revisions, if it does.
+    /// Returns the reason why a built program is known to do the same in both revisions, if it is.
     fn is_identical(&self, program: &Program, trees: &[Built]) -> Option<&'static str> {
         let command = Command::parse(&program.command, false).ok()?;
         // A program from the settings may be a script that reads other files.
@@ -332,7 +334,7 @@ impl Measuring<'_> {
         is_same_program(base, head).then_some(SAME_CODE)
     }
 
-    /// Lists the benchmarks that both revisions have. Each run of the program may take
+    /// Lists the benchmarks that both revisions have. Each run of the program is limited to
     /// `most_seconds`.
     fn list<'p>(
         &self,
@@ -379,9 +381,9 @@ impl Measuring<'_> {
             .iter()
             .map(|&one| [0, 1].map(|side| codes.digest(&catalogue, one, side)))
             .collect();
-        // Both were built with the same line.
+        // This suffices, because both revisions were built with the same line.
         let has_same_sources = has_same_sources(&catalogue);
-        // Only where machine code is not known, or does not exist, the benchmarks are run.
+        // The benchmarks are only run if their machine code is unknown or does not exist.
         let is_unknown = |own: &[Option<String>; 2]| own.contains(&None) && !has_same_sources;
         let unknown: Vec<usize> = common
             .iter()
@@ -419,7 +421,7 @@ impl Measuring<'_> {
         words
     }
 
-    /// Returns options for the same decision rule in every program.
+    /// Returns options that apply the same decision rule to every program.
     fn options(&self, confidence: f64, seconds: f64) -> Vec<String> {
         // `--confidence` accepts at most 99.99 %.
         let percent = format!("{:.6}%", (confidence * 100.0).min(99.99));
@@ -540,7 +542,7 @@ impl From<anyhow::Error> for Obstacle {
     }
 }
 
-/// Returns the first line of a message; if it announces a list, also the items, which are indented.
+/// Returns the first line of a message. If it announces a list, the indented items are appended.
 fn first_sentence(message: &str) -> String {
     let mut lines = message.lines();
     let first = lines.next().unwrap_or_default().trim();

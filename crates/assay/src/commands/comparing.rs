@@ -1,4 +1,4 @@
-//! Observation and comparison of the outputs of commands.
+//! Observes and compares the outputs of commands.
 
 use super::same::difference::described;
 use super::same::{DIFFERENT, Observed, Outputs, Part, STATUS, STDOUT, Same, TIME_STEP, involved};
@@ -14,24 +14,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Duration up to which a command may be run once more, s; there is no limit if the outputs have to
-/// be the same.
+/// Maximum duration, in seconds, of a command that may be run once more. There is no limit if
+/// outputs must be the same.
 const LONGEST: f64 = 10.0;
 
-/// The state of the files of `--same` before a run.
+/// Modification time and size of each `--same` file before a run; `None` if they can't be
+/// determined, usually because there is no such file.
 pub(super) type Before = Vec<Option<(SystemTime, u64)>>;
 
-/// The result of the comparison.
+/// Result of comparing the outputs of all commands.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     pub findings: Vec<Finding>,
-    /// [`SAME_OUTPUTS`], `different`, `not comparable` or `not compared`; `None` if there is no
-    /// comparison.
+    /// [`SAME_OUTPUTS`], `different`, `not comparable` or `not compared`; `None` if nothing is to
+    /// be compared.
     pub fact: Option<&'static str>,
 }
 
 impl Commands {
-    /// Returns the state of the files before a run that is observed.
+    /// Returns the state of a command's `--same` files before an observed run. Waits if one was
+    /// written too recently for its time to show a change.
     pub(super) fn files_before(&self, subject: usize) -> Before {
         let state = |path: &PathBuf| {
             let found = path.metadata().ok()?;
@@ -43,7 +45,8 @@ impl Commands {
         self.commands[subject].same.iter().map(state).collect()
     }
 
-    /// Observes a run that has ended, by its outputs. `windows` are the bytes to keep of each part.
+    /// Observes the outputs of a run that has ended. `windows` are the ranges of bytes to keep of
+    /// each part.
     pub(super) fn observe(
         &mut self,
         subject: usize,
@@ -88,7 +91,7 @@ impl Commands {
         }
     }
 
-    /// Runs a command once, untimed, and observes it.
+    /// Runs a command once, untimed, and observes its outputs.
     pub(super) fn run_untimed(
         &mut self,
         subject: usize,
@@ -113,16 +116,17 @@ impl Commands {
         }
     }
 
-    /// Returns true if there are commands whose outputs are compared.
+    /// Returns true if the outputs of any commands are compared.
     pub fn compares_outputs(&self) -> bool {
         !self.same.pairs.is_empty()
     }
 
-    /// Compares the outputs of the commands, with further runs where they are needed. `names` are
-    /// those of the subjects; `quotes` is false if a finding must not contain any output.
+    /// Compares the outputs of the commands, running them again where necessary. `names` are the
+    /// names of the subjects. `quotes` is false if findings must not quote output.
     ///
     /// # Errors
-    /// If a command cannot be run.
+    ///
+    /// Fails if a command cannot be run.
     pub fn compare_outputs(
         &mut self,
         names: &[String],
@@ -177,7 +181,8 @@ impl Commands {
         Ok(found)
     }
 
-    /// Returns the range of bytes to keep of each part of a command, around the first difference.
+    /// Returns the range of bytes to keep of each part of a command's output, around the first
+    /// difference.
     fn windows(&self, subject: usize, pairs: &[(usize, usize)]) -> Vec<Window> {
         let parts = self.same.observed[subject].as_ref().map_or(0, |own| own.parts.len());
         let of_part = |part: usize| {
@@ -188,14 +193,14 @@ impl Commands {
         (0..parts).map(of_part).collect()
     }
 
-    /// Returns true if a command is run once more when there was no warm-up run to observe, that
-    /// is, if the user requested the comparison.
+    /// Returns true if a command must be run once more when no warm-up run was observed, because
+    /// the user requested the comparison.
     fn must_show(&self, subject: usize) -> bool {
         self.same.outputs == Outputs::Required || !self.commands[subject].same.is_empty()
     }
 
-    /// Returns true if no run was observed, or if a metric is read from standard output and there
-    /// are no files to compare.
+    /// Returns true if, for some pair, a command was not observed, or a metric is read from
+    /// standard output and there are no files to compare.
     fn compares_too_little(&self) -> bool {
         let is_too_little = |&pair: &(usize, usize)| {
             self.same.both(pair).is_none() || self.compares_only_status(pair.0)
@@ -203,13 +208,14 @@ impl Commands {
         self.same.pairs.iter().any(is_too_little)
     }
 
-    /// Returns true if a metric is read from a command's standard output and there are no files to
-    /// compare.
+    /// Returns true if only a command's exit status is compared, because a metric is read from its
+    /// standard output and it has no files to compare.
     fn compares_only_status(&self, of: usize) -> bool {
         self.commands[of].command.keep_output && self.commands[of].same.is_empty()
     }
 
-    /// Returns true if results are in files that do not vary, and only standard output varies.
+    /// Returns true if all compared commands have files to compare and nothing but standard output
+    /// varies between runs.
     fn only_output_varies(&self) -> bool {
         let named = self.same.pairs.iter().all(|&(of, _)| !self.commands[of].same.is_empty());
         let mut varying = self.same.observed.iter().flatten().flat_map(|own| {
@@ -218,7 +224,8 @@ impl Commands {
         named && varying.all(|part| part == STDOUT)
     }
 
-    /// Returns the findings about a command and its reference, except about parts that vary.
+    /// Returns the findings from comparing a command with its reference, except about parts that
+    /// vary.
     fn judged(
         &self,
         pair: (usize, usize),
@@ -254,7 +261,7 @@ impl Commands {
         findings
     }
 
-    /// Returns the reason why a part can't be compared.
+    /// Returns the reason why a part can't be compared, if there is one.
     fn unknown(
         &self,
         (own, others): (&Observed, &Observed),
@@ -273,7 +280,7 @@ impl Commands {
         }
     }
 
-    /// Returns the one finding about everything that differs from run to run of the same command.
+    /// Returns a single finding about all parts that differ between runs of the same command.
     fn varying(&self, names: &[String]) -> Option<Finding> {
         let mut told: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
         for &subject in &involved(&self.same.pairs) {
@@ -309,12 +316,12 @@ impl Commands {
     }
 }
 
-/// Returns the path of a command's file; a relative one is relative to the command's directory.
+/// Returns the path of a command's file. A relative path is relative to the command's directory.
 fn in_directory(prepared: &Prepared, path: &Path) -> PathBuf {
     prepared.command.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(path)
 }
 
-/// Returns the content of a file after a run; `before` is its state before the run.
+/// Returns the contents of a file after a run, given its state before the run.
 fn of_file(path: &Path, before: Option<&(SystemTime, u64)>, window: Window) -> Part {
     let about = match path.metadata() {
         Ok(about) => about,

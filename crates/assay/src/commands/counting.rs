@@ -1,8 +1,8 @@
-//! Counts the allocations and instructions of commands, in separate runs after the timed ones:
-//! counting makes a program slower, so nothing is timed in them.
+//! Counts the allocations and instructions of commands. This takes separate runs after the timed
+//! ones, because counting slows programs down.
 //!
-//! A pass is prepared at its first turn. Its runs contain the counts and no other values. If
-//! something cannot be counted, the reason is reported, and the value is missing, never zero.
+//! A pass is prepared at its first turn, and its runs contain only counts. If something cannot be
+//! counted, the reason is reported, and the value is missing rather than zero.
 
 use super::passes::Pass;
 use super::runners::Runners;
@@ -21,7 +21,7 @@ pub(crate) const RUNS: u32 = 3;
 const MOST_PROGRAMS: usize = 32;
 
 impl Commands {
-    /// Counts one run of a command in a pass; `None` if it cannot be counted.
+    /// Counts one run of a command in a pass. There are no rows if the command cannot be counted.
     pub(super) fn count(
         &mut self,
         subject: usize,

@@ -22,7 +22,7 @@ fn of_one(result: &RunResult) -> Outcome {
     }
 }
 
-/// Returns the failure of a run, unless it is tolerated.
+/// Returns a description of a run's failure, unless it is tolerated.
 pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
     use assay_measure::Outcome::{Exited, Signalled, Stopped, TimedOut, WantedTerminal};
     let is_tolerated = match (result.outcome, tolerated) {
@@ -67,7 +67,7 @@ pub(super) fn failure_message(
     message
 }
 
-/// Returns a name in braces, the placeholder of a scan's parameter.
+/// Returns the first name in braces, which looks like the placeholder of a scan's parameter.
 fn braces(text: &str) -> Option<&str> {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_alphabetic() || c == '_')

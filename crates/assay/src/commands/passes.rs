@@ -12,36 +12,36 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(super) struct Passes {
     pub begun: BTreeMap<data::Pass, Pass>,
-    /// The runners of the last pass.
+    /// Runners of the pass that began last.
     pub runners: Option<Runners>,
     /// True if the last turn ran something.
     pub ran: bool,
 }
 
-/// One pass.
+/// A pass, which takes one kind of count from all commands.
 pub(super) struct Pass {
     pub counted: Counted,
-    /// The counter of each command; `None` if it cannot be counted.
+    /// Counter of each command; `None` if the command cannot be counted.
     pub counters: Vec<Option<Counter>>,
-    /// Commands that cannot be counted, by reason.
+    /// Indices of the commands that cannot be counted, by reason.
     pub reasons: BTreeMap<String, BTreeSet<usize>>,
-    /// The programs that each command runs.
+    /// For each command, the programs that it is known to run.
     pub programs: Vec<BTreeSet<PathBuf>>,
     /// For each command, a program that was not counted although others were.
     pub bypassed: BTreeMap<usize, PathBuf>,
-    /// For each command, the programs that its programs executed.
+    /// For each command, the programs that counted programs executed or tried to execute.
     pub executed: Vec<BTreeSet<Executed>>,
 }
 
 impl Passes {
-    /// Returns the findings of counting; `names` are those of the commands.
+    /// Returns the findings of all passes. `names` are the names of the commands.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         self.begun.values().flat_map(|pass| pass.findings(names)).collect()
     }
 }
 
 impl Pass {
-    /// Determines which commands can be counted.
+    /// Starts a counter for each command that can be counted.
     pub fn prepare(counted: Counted, commands: &[Prepared]) -> Self {
         let count = commands.len();
         let mut pass = Self {
@@ -70,7 +70,7 @@ impl Pass {
         pass
     }
 
-    /// Returns the commands wrapped for counting.
+    /// Returns the commands, wrapped for counting where possible.
     pub fn wrapped(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
         let mut wrapped = commands.to_vec();
         for (index, prepared) in wrapped.iter_mut().enumerate() {
@@ -85,7 +85,7 @@ impl Pass {
         wrapped
     }
 
-    /// Marks a command as one that cannot be counted, or can no longer be counted.
+    /// Records that a command cannot be counted, or no longer, and why.
     pub fn give_up(&mut self, subject: usize, why: String) {
         self.counters[subject] = None;
         self.reasons.entry(why).or_default().insert(subject);

@@ -6,12 +6,12 @@ use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 use std::path::PathBuf;
 
-/// A command with its settings.
+/// A command with everything that is needed to run and record it.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    /// Name shown to the user.
+    /// Name of the command, as shown to the user.
     pub name: String,
-    /// In a scan, the index of the command, from 0.
+    /// In a scan, index of the typed command from which this one was made, counted from 0.
     pub side: Option<usize>,
     /// In a scan, the name of the command without the values.
     pub label: Option<String>,
@@ -25,19 +25,21 @@ pub(crate) struct Prepared {
     pub output_given: bool,
     /// Files that must be the same for all compared commands, in order.
     pub same: Vec<PathBuf>,
-    /// All builds, if several are run alternately (`command` is the first one); otherwise empty.
+    /// All builds, if several are run alternately, in which case `command` is the first; otherwise
+    /// empty.
     pub builds: Vec<Command>,
-    /// Shell line before every run, not measured.
+    /// Shell line to run before every run, unmeasured.
     pub prepare: Option<String>,
-    /// Shell line after every run, not measured.
+    /// Shell line to run after every run, unmeasured.
     pub conclude: Option<String>,
     /// Parameters of a scan with their values.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Index of the command to compare with; its own index marks a reference. `None` for the first.
+    /// Index of the command to compare with. A reference has its own index. `None` means the first
+    /// command.
     pub against: Option<usize>,
     /// Index of the command that this one repeats as a control.
     pub repeats: Option<usize>,
-    /// Number of concurrent runs.
+    /// Number of simultaneous runs per turn.
     pub jobs: u32,
 }
 
@@ -64,18 +66,18 @@ impl Prepared {
         }
     }
 
-    /// Returns everything that is run: all builds if there are several.
+    /// Returns all builds if there are several, or else the command itself.
     pub fn every(&self) -> &[Command] {
         if self.builds.is_empty() { std::slice::from_ref(&self.command) } else { &self.builds }
     }
 
-    /// Like [`Prepared::every`], for applying the same change to all.
+    /// Returns the command and all builds, to apply a change to each of them.
     pub fn every_mut(&mut self) -> impl Iterator<Item = &mut Command> {
         std::iter::once(&mut self.command).chain(&mut self.builds)
     }
 }
 
-/// Exit statuses that do not stop the measurement.
+/// Outcomes of runs that do not stop the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tolerated {
     /// Only success.
@@ -83,12 +85,12 @@ pub(crate) enum Tolerated {
     Nothing,
     /// Any status or signal.
     Anything,
-    /// These statuses.
+    /// Success and these exit statuses are tolerated.
     Statuses(Vec<i32>),
 }
 
-/// Adds the subject recorded for a command, and its side if that is new. Its files are identified
-/// by `files`.
+/// Adds the subject recorded for a command, and its side if that is new. Records the digests of the
+/// command's files if `files` is given.
 pub(super) fn add(samples: &mut Samples, command: &Prepared, files: Option<&mut Fingerprints>) {
     let every = command.every().iter();
     let identified = files.map(|files| every.flat_map(|build| files.files_of(build)).collect());
@@ -119,7 +121,7 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: Option<&mut 
     samples.add(assay_data::Subject { side, row, ..subject });
 }
 
-/// Returns the settings of a command's processes, by the names of the options.
+/// Returns the settings of a command's processes, each with the name of its option.
 pub(super) fn control(command: &Prepared) -> Vec<(String, String)> {
     let control = &command.command.control;
     let cpus: Vec<String> = control.cpus.iter().map(u32::to_string).collect();

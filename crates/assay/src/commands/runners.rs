@@ -1,8 +1,8 @@
-//! The runners: one for each concurrent run, each with all commands, and the counters on them.
+//! The runners: one per concurrent run, each with all commands and with counters.
 //!
 //! Each of several concurrent runs is started from its own thread, and a turn ends with the last of
 //! them. A setting that the system refuses is dropped for all commands, unless something was
-//! measured with it before.
+//! already measured with it.
 
 use super::Prepared;
 use assay_data::threads;
@@ -16,20 +16,20 @@ use std::time::Duration;
 /// Interval between checks for a second interruption while waiting for the other runs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// All runners.
+/// All runners, with the counters on them.
 pub(crate) struct Runners {
     runners: Vec<Runner>,
-    /// For every runner, the ids of all builds of all commands.
+    /// For each runner, the ids of all builds of each command.
     ids: Vec<Vec<Vec<SubjectId>>>,
     events: Vec<Event>,
-    /// For every runner, the counters on its launcher, with the pid of the launcher.
+    /// For each runner, the process id of its launcher and the counters on it.
     counters: Vec<(Option<u32>, Counters)>,
 }
 
 impl Runners {
-    /// Starts as many runners as the command with the most concurrent runs needs, in addition to the
-    /// first, and counts these events in them. Events that cannot be counted are returned and left
-    /// out.
+    /// Starts as many runners, including `first`, as the command with the most concurrent runs
+    /// needs, and counts these events in them. Events that cannot be counted are left out and
+    /// returned.
     pub fn start(
         first: Runner,
         commands: &[Prepared],
@@ -59,17 +59,17 @@ impl Runners {
         &self.events
     }
 
-    /// Returns true if only user mode can be counted here, without the kernel.
+    /// Returns true if events can only be counted in user mode here, not in the kernel.
     pub fn counts_user_only(&self) -> bool {
         self.counters.iter().any(|(_, counters)| counters.user_only())
     }
 
-    /// Returns the runner that runs the hooks.
+    /// Returns the first runner, which also runs the hooks.
     pub fn first(&mut self) -> &mut Runner {
         &mut self.runners[0]
     }
 
-    /// Lets all runners exit; nothing can be run any more.
+    /// Lets all runners exit. Nothing can be run afterwards.
     pub fn dismiss(&mut self) {
         self.runners.iter_mut().for_each(Runner::dismiss);
     }
@@ -94,7 +94,7 @@ impl Runners {
         Ok(())
     }
 
-    /// Runs one or several concurrent runs of a build of a command, and waits for the last.
+    /// Runs a build of a command, `jobs` times concurrently, and waits for the last run to end.
     pub fn run(
         &mut self,
         (subject, build): (usize, u32),
@@ -159,8 +159,7 @@ impl Runners {
         })
     }
 
-    /// Excludes everything that ran since the last call from the counts: hooks run by the same
-    /// launchers.
+    /// Discards the counts since the last call, which come from hooks that the same launchers ran.
     pub fn forget_counts(&mut self) {
         for (_, counters) in &mut self.counters {
             counters.take();
@@ -168,12 +167,12 @@ impl Runners {
     }
 
     /// Returns the counts since the last call, summed over the runners of `jobs` concurrent runs;
-    /// `None` for an event that was lost.
+    /// `None` for an event whose count was lost.
     pub fn take_counts(&mut self, jobs: u32) -> Vec<Option<Count>> {
         if self.events.is_empty() {
             return Vec::new();
         }
-        // The counters of a launcher are lost when it is replaced: the current run is not counted,
+        // When a launcher is replaced, its counters are lost. The current run is not counted, but
         // later ones are.
         let replaced = |(runner, (process, _)): (&Runner, &(Option<u32>, Counters))| {
             runner.launcher_process_id() != *process
@@ -206,7 +205,7 @@ impl Runners {
         self.runners.first().map_or(RunnerKind::Launcher, Runner::kind)
     }
 
-    /// Returns the lower limit of measurable peak memory, bytes.
+    /// Returns the smallest peak memory that can be measured, in bytes.
     pub fn memory_floor_bytes(&self) -> u64 {
         self.runners.iter().map(Runner::memory_floor_bytes).max().unwrap_or(0)
     }
@@ -231,7 +230,7 @@ pub(super) fn without(commands: &mut [Prepared], setting: Setting) {
     }
 }
 
-/// Returns the option of a setting.
+/// Returns the command-line option that requests a setting.
 pub(super) fn option_of(setting: Setting) -> &'static str {
     match setting {
         Setting::Pin => "--pin",

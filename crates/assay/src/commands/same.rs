@@ -1,10 +1,10 @@
-//! Comparison of the work of commands: their exit status, their standard output, and
-//! the files named by `--same`.
+//! Compares the results of commands: their exit status, their standard output, and the files named
+//! by `--same`.
 //!
 //! Only warm-up runs are observed, never measured ones. If a command's outputs differ from those of
-//! its reference, each is run once more, untimed: parts that differ between runs of one command
-//! (times, addresses, order) are not comparable. Outputs are read as they are written, into traces
-//! of bounded size.
+//! its reference, each of the two is run once more, untimed. Parts that differ between runs of the
+//! same command (times, addresses, order) are not comparable. Outputs are read while they are
+//! written, into traces of bounded size.
 
 pub(super) mod difference;
 mod discarded;
@@ -18,15 +18,15 @@ use assay_measure::Outcome;
 use assay_measure::trace::{Region, Trace};
 use std::time::Duration;
 
-/// Minimum time between two writes of a file, so that its modification time shows whether a run
-/// wrote it: some file systems record times in steps of up to 10 ms.
+/// Minimum time between two writes of a file that lets its modification time show whether a run
+/// wrote it. Some file systems record times in steps of up to 10 ms.
 pub(super) const TIME_STEP: Duration = Duration::from_millis(20);
 /// Index of the exit status among the parts of every command.
 pub(super) const STATUS: usize = 0;
 /// Index of standard output among the parts of every command.
 pub(super) const STDOUT: usize = 1;
 
-/// A result of a run that is compared: its exit status, its standard output, or a file.
+/// A result of a run that can be compared: the exit status, standard output, or a file.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Status(Outcome),
@@ -61,33 +61,33 @@ impl Part {
     }
 }
 
-/// The runs of a command that were observed.
+/// What is known from the observed runs of a command.
 #[derive(Clone, Debug)]
 pub(super) struct Observed {
     /// Parts of the last run, in the same order for all commands.
     pub parts: Vec<Part>,
-    /// For each part, true if it differs between runs.
+    /// For each part, whether it differs between runs of the command.
     pub varies: Vec<bool>,
-    /// Duration of the longest run, s.
+    /// Duration of the longest observed run, in seconds.
     pub seconds: f64,
-    /// Processor time of the last run in user mode, s.
+    /// User CPU time of the last observed run, in seconds.
     pub user_seconds: f64,
 }
 
-/// The settings for comparing outputs.
+/// Whether outputs are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Outputs {
     #[default]
     NotCompared,
     Compared,
-    /// Outputs must be the same, so even long runs are repeated.
+    /// Outputs must be the same, so even slow commands are run again.
     Required,
 }
 
-/// The state of the comparison.
+/// The state of comparing outputs.
 #[derive(Default)]
 pub(super) struct Same {
-    /// Compared commands with their references; empty if outputs are not compared.
+    /// Each compared command with its reference, by index; empty if outputs are not compared.
     pub pairs: Vec<(usize, usize)>,
     pub observed: Vec<Option<Observed>>,
     pub outputs: Outputs,
@@ -131,7 +131,7 @@ impl Same {
         Some((self.observed[of].as_ref()?, self.observed[against].as_ref()?))
     }
 
-    /// Returns the parts in which a command differs from its reference, as far as is known.
+    /// Returns the parts known to differ between a command and its reference.
     pub fn differing(&self, pair: (usize, usize)) -> Vec<usize> {
         let Some((own, other)) = self.both(pair) else { return Vec::new() };
         let differs = |&part: &usize| {
@@ -144,15 +144,15 @@ impl Same {
         (0..own.parts.len().min(other.parts.len())).filter(differs).collect()
     }
 
-    /// Returns the position at which the traces of a part begin to differ.
+    /// Returns where the traces of a part begin to differ, if they do.
     pub fn region(&self, pair: (usize, usize), part: usize) -> Option<Region> {
         let (own, other) = self.both(pair)?;
         own.parts[part].trace()?.first_difference(other.parts[part].trace()?)
     }
 }
 
-/// Returns the result of a recorded comparison of outputs that have to be the same: `Some(true)` if
-/// they are the same, `Some(false)` if they differ, `None` if that is not known.
+/// Returns what a record says about outputs that must be the same: `Some(true)` if they are,
+/// `Some(false)` if they differ, `None` if that is unknown.
 pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
     match samples.environment.text(OUTPUTS)? {
         SAME_OUTPUTS => Some(true),
@@ -169,5 +169,5 @@ pub(super) fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
     all
 }
 
-/// The value of the fact if outputs differ.
+/// Value of the recorded fact if outputs differ.
 pub(super) const DIFFERENT: &str = "different";

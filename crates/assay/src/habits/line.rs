@@ -7,12 +7,13 @@ use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// A command line and the definition of its verb.
+/// A command line, with the definition of the assay command that it calls.
 pub(super) struct Line<'a> {
-    /// All words, the program's name first.
+    /// All words, beginning with the program's name.
     pub words: Vec<String>,
     verb: Option<&'a Command>,
-    /// Indices of the words that are neither options nor their values, up to `--`.
+    /// Indices of the words before `--` that are neither options nor their values, without the
+    /// program and the command.
     pub positionals: Vec<usize>,
 }
 
@@ -33,7 +34,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Returns the verb as typed; empty if there is none.
+    /// Returns assay's command as typed, such as `run`; empty if there is none.
     pub fn verb(&self) -> &str {
         self.words.get(1).map_or("", String::as_str)
     }
@@ -43,7 +44,7 @@ impl<'a> Line<'a> {
         self.words.iter().position(|word| word == "--").unwrap_or(self.words.len())
     }
 
-    /// Returns the words that are neither options nor their values.
+    /// Returns the words in `positionals`.
     pub fn own(&self) -> Vec<&str> {
         self.positionals.iter().map(|&at| self.words[at].as_str()).collect()
     }
@@ -56,8 +57,8 @@ impl<'a> Line<'a> {
         exact.or_else(|| words().find(|(_, word)| word.starts_with(rejected))).map(|(at, _)| at)
     }
 
-    /// Returns the words with a rejected value such as `-3` joined to the option before it, if
-    /// there is one.
+    /// Returns the words with a rejected value such as `-3` joined to the option before it, if that
+    /// option takes a value.
     pub fn with_value_joined(&self, rejected: &str) -> Option<Vec<OsString>> {
         let is_number = rejected
             .strip_prefix('-')
@@ -71,8 +72,8 @@ impl<'a> Line<'a> {
         Some(joined)
     }
 
-    /// Returns advice for an option of several letters after a single dash, as used by Go programs
-    /// and classic compilers.
+    /// Returns advice for an option with several letters after a single dash, as in Go programs and
+    /// traditional compilers.
     pub fn single_dash(&self) -> Option<String> {
         self.words.iter().take(self.end()).find_map(|word| {
             let name = word.strip_prefix('-').filter(|name| !name.starts_with('-'))?;
@@ -84,7 +85,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Returns true if this word is an option of the verb, perhaps with a value joined to it.
+    /// Returns true if the word is an option of the command, with or without a value joined to it.
     pub fn has(&self, word: &str) -> bool {
         self.arg(word.split('=').next().unwrap_or_default()).is_some()
     }

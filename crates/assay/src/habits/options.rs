@@ -1,10 +1,10 @@
 //! Options of other tools, and their equivalents here.
 
-/// Advice for an option: verbs separated by spaces (none means every verb), the option, the advice.
-/// The first match applies.
+/// The commands to which the advice applies, separated by spaces (empty for all), the option, and
+/// the advice. The first match applies.
 type Habit = (&'static str, &'static str, &'static str);
 
-/// Returns the advice for an option of a verb.
+/// Returns the advice for an option that a command does not have.
 pub(super) fn advice(verb: &str, typed: &str) -> Option<&'static str> {
     let name = typed.split('=').next().unwrap_or_default();
     let fits = |verbs: &str| verbs.is_empty() || verbs.split(' ').any(|own| own == verb);

@@ -1,4 +1,4 @@
-//! Verbs and programs of other tools, and the verb that does the same here.
+//! Commands and programs of other tools, and what does the same here.
 
 use super::line::{Line, names_program};
 use assay_report::shell::quoted;
@@ -57,8 +57,7 @@ const VERBS: &[(&str, &str)] = &[
     ("start", "commits are searched by `assay bisect`: assay bisect GOOD..BAD -- COMMAND"),
 ];
 
-/// Returns advice for a first word that is not a verb; `None` if the word can only be a
-/// misspelling.
+/// Returns advice for a first word that is not a command; `None` if it can only be a misspelling.
 pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     let words: Vec<&str> = line.words.iter().skip(1).map(String::as_str).collect();
     let word = *words.first()?;
@@ -80,7 +79,7 @@ pub(super) fn instead(line: &Line<'_>) -> Option<String> {
         return Some(format!("{missing}commands are measured by: assay run {}", quoted(&words)));
     }
     if names_program(program) {
-        // Words with blanks are commands, each in its quotes.
+        // Words that contain spaces are commands, each in its own quotes.
         let commands = match words.iter().any(|word| word.contains(' ')) {
             true => quoted(&words),
             false => quoted([words.join(" ").as_str()]),
@@ -91,7 +90,7 @@ pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     is_file.then(|| format!("recorded numbers are compared by: assay compare {}", quoted(&words)))
 }
 
-/// Returns the verb of `assay history` to use instead of one that it does not have.
+/// Returns the command of `assay history` to use instead of one that does not exist.
 pub(super) fn of_history(line: &Line<'_>) -> Option<&'static str> {
     match line.words.get(2).map(String::as_str)? {
         "list" | "ls" | "runs" => Some("runs are listed by: assay history log"),
@@ -102,12 +101,12 @@ pub(super) fn of_history(line: &Line<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns true for the program of a test framework.
+/// Returns true if this is the program of a test framework.
 pub(super) fn is_framework(program: &str) -> bool {
     matches!(program, "pytest" | "rspec" | "jest" | "vitest" | "mocha" | "ctest" | "unittest")
 }
 
-/// Returns true for a program that reads a program from its standard input if it has no arguments.
+/// Returns true for a program that, without arguments, reads a program from standard input.
 pub(crate) fn is_interpreter(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');

@@ -10,21 +10,22 @@ use assay_report::shell::quoted;
 use std::io::Read;
 use std::path::Path;
 
-/// Verbs whose command follows `--` as separate words.
+/// Commands that take the command to run after `--`, as separate words.
 const BEHIND_DASHES: [&str; 5] = ["tests", "watch", "warm", "doctor", "calibrate"];
-/// Verbs whose commands are one word each.
+/// Commands that take each command to run as one word.
 const IN_QUOTES: [&str; 3] = ["run", "bench", "profile"];
 
-/// Verbs that print JSON but cannot export it to a file.
+/// Commands that print JSON but cannot export it to a file.
 const PRINTING: [&str; 3] = ["describe", "doctor", "plan"];
 
 /// Units of time as separate words.
 const UNITS: [&str; 4] = ["minutes", "minute", "seconds", "second"];
 
-/// Verbs whose commands are often typed without quotes, before the options of the verb.
+/// Commands with which the command to run is often typed without quotes, before the options of
+/// assay.
 const WITHOUT_QUOTES: [&str; 2] = ["run", "profile"];
 
-/// Subcommands of other tools that a verb does not need.
+/// Subcommands of other tools that are not needed here, each with assay's command.
 const NEEDLESS: [(&str, &str); 7] = [
     ("load", "attack"),
     ("profile", "record"),
@@ -35,8 +36,8 @@ const NEEDLESS: [(&str, &str); 7] = [
     ("compare", "benchmarksfiltered"),
 ];
 
-/// Returns advice for a word, or an option, that the verb does not have. An option `has_similar` if
-/// the parser suggests one.
+/// Returns advice for a word or an option that the command does not have. `has_similar` is true if
+/// the parser suggests a similar option.
 pub(super) fn misplaced(line: &Line<'_>, word: &str, has_similar: bool) -> Option<String> {
     if line.verb().starts_with('-') && line.words.len() > 2 {
         return Some("name a verb first, as in: assay run 'COMMAND'".to_owned());
@@ -74,8 +75,7 @@ pub(super) fn misplaced(line: &Line<'_>, word: &str, has_similar: bool) -> Optio
     }
 }
 
-/// Returns advice for an option of one letter that the verb does not have, typed after the only
-/// command.
+/// Returns advice for an unknown one-letter option that is typed after the only command to run.
 pub(super) fn unknown_letter(line: &Line<'_>, word: &str) -> Option<String> {
     let at = line.index_of(word)?;
     if !word.starts_with('-') || word.starts_with("--") {
@@ -85,8 +85,8 @@ pub(super) fn unknown_letter(line: &Line<'_>, word: &str) -> Option<String> {
     Some(quote_whole(line, &line.words[at], command, at))
 }
 
-/// Returns advice for a value that an option refuses, if the option may be an argument of the
-/// command before it.
+/// Returns advice for a value that an option rejects, if the option may be an argument of the
+/// command to run before it.
 pub(super) fn refused_value(line: &Line<'_>, value: &str) -> Option<String> {
     let first = *line.positionals.first()?;
     let has_value = |at: usize| line.words.get(at + 1).is_some_and(|word| word == value);
@@ -95,9 +95,9 @@ pub(super) fn refused_value(line: &Line<'_>, value: &str) -> Option<String> {
     Some(quote_whole(line, &line.words[at], command, at + 1))
 }
 
-/// Returns the error for an argument of a command without quotes that was taken for an option of
-/// `assay run`: a letter after the only command whose value is a file of data, or `-c` directly
-/// after an interpreter.
+/// Returns the error about an argument of an unquoted command that was taken for an option of
+/// `assay run`: a one-letter option after the only command whose value is a data file, or `-c`
+/// directly after an interpreter.
 pub(super) fn taken_for_option(line: &Line<'_>) -> Option<String> {
     let [first] = line.positionals[..] else { return None };
     if line.verb() != "run" {
@@ -127,8 +127,8 @@ pub(super) fn taken_for_option(line: &Line<'_>) -> Option<String> {
     ))
 }
 
-/// Returns the program of a command without quotes if the option at `at` is typed after it, and
-/// there is no other command before that option.
+/// Returns the program of an unquoted command if the option at `at` is typed after it, with no
+/// other command in between.
 fn command_before<'a>(line: &'a Line<'_>, at: usize) -> Option<&'a str> {
     if !WITHOUT_QUOTES.contains(&line.verb()) {
         return None;
@@ -154,7 +154,7 @@ fn quote_whole(line: &Line<'_>, argument: &str, program: &str, last: usize) -> S
     )
 }
 
-/// Returns advice for a verb that was called correctly and failed.
+/// Returns advice for a command that was parsed but failed.
 pub(super) fn hint(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     let verb = line.verb();
@@ -171,7 +171,7 @@ pub(super) fn hint(line: &Line<'_>) -> Option<String> {
     of_program(line).or_else(|| in_place(line))
 }
 
-/// Returns advice for `bench` with the command of a build tool instead of benchmark programs.
+/// Returns advice for `bench` with a build tool's command instead of benchmark programs.
 pub(super) fn of_program(line: &Line<'_>) -> Option<String> {
     let first = line.own().first()?.split(' ').next()?.to_owned();
     let advice = match (line.verb(), first.as_str()) {
@@ -186,7 +186,7 @@ pub(super) fn of_program(line: &Line<'_>) -> Option<String> {
     Some(advice.to_owned())
 }
 
-/// Returns advice for a verb that lacks a required word.
+/// Returns advice for a command that lacks a required word.
 pub(super) fn missing(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     match (line.verb(), own.as_slice()) {
@@ -207,7 +207,7 @@ pub(super) fn missing(line: &Line<'_>) -> Option<String> {
     }
 }
 
-/// Returns advice for a value that the option of a verb does not have.
+/// Returns advice for a value that is not valid for a command's option.
 pub(super) fn form(line: &Line<'_>, option: &str, value: &str) -> Option<String> {
     let is_json = line.verb() == "convert" && option.starts_with("--to") && value == "json";
     is_json.then(|| {
@@ -215,7 +215,7 @@ pub(super) fn form(line: &Line<'_>, option: &str, value: &str) -> Option<String>
     })
 }
 
-/// Returns advice for `--export FILE.json`, at the word `at`, of a verb that prints JSON.
+/// Returns advice for `--export FILE.json`, at the index `at`, with a command that prints JSON.
 fn printed(line: &Line<'_>, at: usize) -> Option<String> {
     let (file, end) = match line.words[at].split_once('=') {
         Some((_, file)) => (file, at + 1),
@@ -231,7 +231,7 @@ fn printed(line: &Line<'_>, at: usize) -> Option<String> {
     Some(format!("JSON is printed: {} > {}", shown(&words), quoted([file])))
 }
 
-/// Returns advice for words of `plan`: numbers, or recorded runs.
+/// Returns advice for words after `plan`, which may be numbers or recorded runs.
 fn planned(own: &[&str]) -> String {
     let is_size = |word: &&str| parse_quantity(word).is_ok() && !Path::new(word).exists();
     let is_count = own.first().is_some_and(|word| word.parse::<u32>().is_ok());
@@ -245,8 +245,8 @@ fn planned(own: &[&str]) -> String {
     format!("recorded runs are given by --pilot: assay plan --pilot {} --threshold 1%", quoted(own))
 }
 
-/// Returns true if a file begins as a program does: a script, or one for Linux. Unlike
-/// [`is_program`], this ignores permissions: some file systems make every file executable.
+/// Returns true if a file begins like a program, either a script or a Linux executable. Unlike
+/// [`is_program`], this ignores permissions, because some file systems make every file executable.
 fn begins_as_program(word: &str) -> bool {
     // Opening a pipe could wait forever.
     if !Path::new(word).is_file() {
@@ -257,7 +257,7 @@ fn begins_as_program(word: &str) -> bool {
     read.is_ok() && (start.starts_with(b"#!/") || start == b"\x7fELF")
 }
 
-/// Returns advice on the words of a verb that failed.
+/// Returns advice about the words of a command that failed.
 fn in_place(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     match line.verb() {
@@ -273,10 +273,10 @@ fn in_place(line: &Line<'_>) -> Option<String> {
     }
 }
 
-/// Returns advice for a command whose words are not quoted, up to the word `end`.
+/// Returns advice for a command to run whose words are not quoted, up to the index `end`.
 fn unquoted(line: &Line<'_>, end: usize) -> Option<String> {
     let first = line.positionals.first().copied();
-    // All words after `--` are commands.
+    // Without words before `--`, all words after it are commands.
     let (first, end, before) = match first {
         Some(first) => (first, end, first),
         None => (line.end() + 1, line.words.len(), line.end()),
@@ -297,9 +297,9 @@ fn unquoted(line: &Line<'_>, end: usize) -> Option<String> {
     ))
 }
 
-/// Returns advice for a command without `--` before it.
+/// Returns advice for a command to run that lacks `--` before it.
 fn behind_dashes(line: &Line<'_>, at: usize) -> String {
-    // The first word of `calibrate` may be a command of one word.
+    // The first word after `calibrate` may be a quoted command.
     let start = line.positionals.first().copied().unwrap_or(at).min(at);
     let word = line.words[start].as_str();
     let verb = line.verb();
@@ -312,8 +312,8 @@ fn behind_dashes(line: &Line<'_>, at: usize) -> String {
     format!("the command goes after `--`: assay {verb} -- COMMAND {word}")
 }
 
-/// Returns advice that inserts `--` before the word at this index, the command's first or all of
-/// it.
+/// Returns advice to insert `--` before the word at index `at`, which is the first word of a
+/// command or all of it.
 fn dashes_at(line: &Line<'_>, at: usize) -> String {
     let mut words = line.words[..at].to_vec();
     words.push("--".to_owned());
@@ -330,7 +330,7 @@ fn divided(text: &str) -> Option<Vec<String>> {
     (names_program(program) || is_framework(program)).then_some(words)
 }
 
-/// Returns advice for an option of the command that is typed before `--`.
+/// Returns advice for an option of the command to run that is typed before `--`.
 fn behind_command(line: &Line<'_>, at: usize) -> String {
     if let Some(&first) = line.positionals.first().filter(|&&first| first < at) {
         return behind_dashes(line, first);
@@ -344,8 +344,8 @@ fn behind_command(line: &Line<'_>, at: usize) -> String {
     format!("options of the command follow it: {}", shown(&words))
 }
 
-/// Returns advice for a program that is typed in addition to revisions, or to several builds, of
-/// `assay bench`.
+/// Returns advice for a program that is given to `assay bench` in addition to revisions or several
+/// builds.
 pub(super) fn beside_revisions(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     let program = own.first().filter(|_| line.verb() == "bench")?;

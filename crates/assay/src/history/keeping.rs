@@ -1,4 +1,4 @@
-//! Adds the measurements of a verb to the history if `--keep` is given.
+//! Adds measurements to the history if `--keep` is given.
 
 use super::{Adding, RunDestination, StoreArgs};
 use crate::args::KeepInHistoryArgs;
@@ -10,17 +10,18 @@ use assay_data::{Samples, StopReason, assay_file};
 use assay_history::{Access, StoreError};
 
 impl KeepInHistoryArgs {
-    /// Returns the store to write to; `None` if nothing is kept.
+    /// Returns the store to write to; `None` without `--keep`.
     fn of_store(&self) -> Option<StoreArgs> {
         let project = self.keep.as_ref()?;
         let project = Some(project.clone()).filter(|project| !project.is_empty());
         Some(StoreArgs { store: self.store.clone(), project })
     }
 
-    /// Checks that the run can be kept, before anything is measured.
+    /// Checks, before anything is measured, that the run can be kept.
     ///
     /// # Errors
-    /// If the store cannot be opened for writing.
+    ///
+    /// Fails if the store cannot be opened for writing.
     pub fn check(&self) -> anyhow::Result<()> {
         let Some(of) = self.of_store() else { return Ok(()) };
         of.open(Access::Write).map(drop).context("--keep")
@@ -28,10 +29,11 @@ impl KeepInHistoryArgs {
 }
 
 /// Adds the measurements to the history if requested. They are read from the recorded file, so that
-/// adding the file later gives the same run.
+/// adding the file later would give the same run.
 ///
 /// # Errors
-/// If the run cannot be kept.
+///
+/// Fails if the run cannot be kept.
 pub(crate) fn keep(
     args: &RecordArgs,
     samples: &Samples,

@@ -1,9 +1,8 @@
-//! Runs waiting in the state directory for a server that was unreachable when they were to be
-//! stored. The next program that writes to that store adds them.
+//! Runs that wait in the state directory because a server was unreachable when they were to be
+//! stored. The next command that writes to the same store adds them.
 //!
 //! A file contains one run with all facts that the store needs, and the address of the store
-//! without a password. This module does not wait itself: the callers that write decide when to try
-//! a server again.
+//! without a password. Callers that write to a store decide when to try again.
 
 use crate::{output, store};
 use anyhow::Context;
@@ -15,14 +14,14 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// A waiting run.
+/// A run that waits for its store, as saved in a file.
 #[derive(Debug, Deserialize, Serialize)]
 struct Waiting {
     store: String,
     project: String,
     machine: Option<String>,
     revision: Option<Parts>,
-    /// Name of each side that has a revision of its own, with that revision.
+    /// Revisions of sides that were measured at one of their own, each with the commit as recorded.
     of_sides: Vec<(String, Parts)>,
     changed: bool,
     started: i64,
@@ -31,13 +30,14 @@ struct Waiting {
     recording: String,
 }
 
-/// A revision: name, parent, ordinal, and time.
+/// Commit, parent, ordinal and time of a revision.
 type Parts = (String, Option<String>, Option<u64>, Option<i64>);
 
-/// Saves a run that waits for a store, and returns its file.
+/// Saves a run that waits for a store, and returns the path of its file.
 ///
 /// # Errors
-/// If there is no state directory, or it cannot be written.
+///
+/// Fails if there is no state directory, or if it cannot be written.
 pub(super) fn put(place: &StoreLocation, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
     let mut text = Vec::new();
     assay_file::write(new.samples, &mut text)?;
@@ -63,10 +63,11 @@ pub(super) fn put(place: &StoreLocation, new: &NewRun<'_>) -> anyhow::Result<Pat
     Ok(path)
 }
 
-/// Adds all runs that wait for this store, oldest first, and reports their number.
+/// Adds all runs that wait for this store, oldest first, and prints how many there were.
 ///
 /// # Errors
-/// If the store rejects one of them for any reason other than an unreachable server.
+///
+/// Fails if the store rejects a run for any reason other than an unreachable server.
 pub(super) fn add(store: &mut Store) -> anyhow::Result<()> {
     let own = store.place().to_string();
     let mut count = 0;
@@ -108,7 +109,7 @@ fn directory() -> Option<PathBuf> {
     Some(store::state_directory()?.join("waiting"))
 }
 
-/// Returns the files, oldest first: their names begin with the time.
+/// Returns the paths of the waiting runs, oldest first, because their names begin with the time.
 fn files() -> Vec<PathBuf> {
     let entries = directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -118,7 +119,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the content of a file; `None` if it is not a waiting run.
+/// Reads a file; `None` if it does not contain a waiting run.
 fn read(path: &Path) -> Option<Waiting> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }

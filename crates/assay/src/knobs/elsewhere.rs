@@ -1,29 +1,31 @@
-//! Stub for systems on which `assay` has no machine settings, with the same names as `knobs.rs`.
-//! The options that request settings are rejected earlier (`systems.rs`).
+//! Stub with the items of `knobs.rs`, for systems on which `assay` has no machine settings. Options
+//! that request settings are rejected earlier (`systems.rs`).
 
 use assay_data::Finding;
 use assay_measure::machine::Knob;
 
-/// Settings that are in force: always empty.
+/// Changed settings. There are none on this system.
 pub(crate) enum SettingsGuard {}
 
 impl SettingsGuard {
-    /// Restores everything.
+    /// Restores all settings.
     ///
     /// # Errors
-    /// Never.
+    ///
+    /// Never fails.
     pub fn release(self) -> anyhow::Result<()> {
         match self {}
     }
 }
 
-/// Puts no settings into force.
+/// Changes no settings.
 ///
 /// # Errors
-/// Never.
+///
+/// Never fails.
 pub(crate) fn hold(_knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     Ok((None, Vec::new()))
 }
 
-/// Does nothing, since nothing was set.
+/// Does nothing, because no setting was changed.
 pub(crate) fn mend() {}

@@ -1,24 +1,26 @@
-//! Answers that wait for a delayed acknowledgement: the server sends an answer in several writes,
-//! Nagle's algorithm holds back the second one until the first is acknowledged, and the receiving
-//! kernel acknowledges only after 40 ms (Linux's `TCP_DELACK_MIN`).
+//! Detects answers that wait for a delayed acknowledgement. The server sends an answer in several
+//! writes, Nagle's algorithm holds back the second one until the first is acknowledged, and the
+//! receiving kernel acknowledges it only after 40 ms (Linux's `TCP_DELACK_MIN`).
 
 use assay_data::{Action, Finding, Histogram, code};
 use assay_report::number;
 
-/// Range of times from the first to the last byte of an answer that waits for a delayed
-/// acknowledgement, s. The timer ends with a tick of the kernel, which takes up to 10 ms.
+/// Range of times, in seconds, from the first to the last byte of an answer that waits for a
+/// delayed acknowledgement. The timer expires at a tick of the kernel, which comes up to 10 ms
+/// later.
 const DELAYED: [f64; 2] = [0.0385, 0.05];
-/// Range of times around [`DELAYED`], s. A server that is slow by itself also takes such times.
+/// Wider range around [`DELAYED`], in seconds. The times of a server that is slow for another
+/// reason spread over it.
 const AROUND: [f64; 2] = [0.02, 0.1];
-/// Minimum share of delayed answers for a finding.
+/// Minimum share of delayed answers that is reported.
 const LEAST_SHARE: f64 = 0.05;
-/// Minimum number of delayed answers for a finding.
+/// Minimum number of delayed answers that is reported.
 const LEAST_ANSWERS: u64 = 20;
 /// Maximum number of other answers within [`AROUND`], as a share of the delayed ones.
 const MOST_AROUND: f64 = 0.1;
 
-/// Returns a finding about a server whose answers wait for acknowledgements, given the times from
-/// the first byte of its answers to the last.
+/// Returns the finding about a server whose answers wait for acknowledgements, given the times
+/// between the first and last byte of its answers.
 pub(super) fn finding(name: &str, transfer: &Histogram) -> Option<Finding> {
     let recorded = transfer.recorded();
     let between = |[from, to]: [f64; 2]| -> u64 {

@@ -11,11 +11,12 @@ const GROWTH: (f64, f64) = (1.2, 4.0);
 /// The two rates between which the capacity lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bracket {
-    /// The last sustained rate, 1/s, and its 99 % quantile of latency, s.
+    /// The last sustained rate in requests per second, with its 99 % quantile of latency in
+    /// seconds.
     pub held: Option<(f64, f64)>,
-    /// The last rate that was not sustained, 1/s.
+    /// The last rate that was not sustained, in requests per second.
     pub missed: Option<f64>,
-    /// Factor between successive rates, until one rate was sustained and another was not.
+    /// Factor between successive rates while only one end of the bracket is known.
     step: f64,
 }
 
@@ -24,8 +25,8 @@ impl Bracket {
         Self { held: None, missed: None, step }
     }
 
-    /// Returns the rate to try after `rate`; `None` if the search is over. No rate is above `most`,
-    /// and none below `least` can be judged.
+    /// Returns the rate to try after `rate`; `None` if the search is over. The caller limits the
+    /// rate to `most`. Rates below `least` cannot be judged.
     pub fn next(&mut self, rate: f64, most: f64, least: f64) -> Option<f64> {
         let next = match (self.held, self.missed) {
             (Some((held, _)), Some(missed)) if missed / held <= CLOSE => return None,
@@ -52,7 +53,7 @@ impl Bracket {
         }
     }
 
-    /// Returns the known bounds of the capacity: `between 400 and 800 requests/s`.
+    /// Returns what is known about the capacity, as in `between 400 and 800 requests/s`.
     pub fn words(&self) -> String {
         let rate = |rate: f64| number::count(rate);
         match (self.held, self.missed) {

@@ -1,9 +1,9 @@
-//! The generators that send the requests of a slice: this process, or several that share its
-//! schedule and start at the same time, here or on other machines.
+//! The generators that send the requests of a slice: either this process, or several processes,
+//! local or on other machines, that share the schedule of the slice and start at the same time.
 //!
 //! A separate generator is another process of this binary. It reads one line of JSON per job from
-//! its standard input and answers with one line on its standard output. It obeys the process that
-//! started it, and exits at the end of its input.
+//! its standard input, answers with one line on its standard output, and exits at the end of its
+//! input.
 
 use crate::own;
 use crate::run_error::RunError;
@@ -21,21 +21,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Lead time with which a slice is sent to separate generators, s.
+/// Time between sending a slice to separate generators and its start, in seconds.
 const AHEAD: f64 = 0.05;
-/// Interval between checks which generators are done.
+/// Interval at which the progress of the generator's thread is checked.
 const LOOK: Duration = Duration::from_millis(50);
-/// Number of clock comparisons; the one with the fastest answer counts (Cristian, 1989).
+/// Number of clock comparisons. The one with the fastest answer counts (Cristian, 1989).
 const CLOCK_QUESTIONS: usize = 9;
 
-/// The way in which a generator is started.
+/// How a generator is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GeneratorLaunch {
     /// Name shown to the user.
     pub name: String,
-    /// Words before the binary; if empty, it is started on this machine.
+    /// Words of the command line before the binary, such as a remote shell. If empty, the generator
+    /// is started on this machine.
     pub prefix: Vec<String>,
-    /// Path of the binary on the generator's machine; `None` for the binary of this process.
+    /// Path of the binary on the generator's machine; `None` if the binary of this process is used.
     pub program: Option<String>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct GeneratorLaunch {
 enum Ask {
     /// Asks for the time of the generator's clock.
     Clock,
-    /// Starts a job at `start_at`, a time of the generator's clock, s.
+    /// Starts a job at `start_at`, in seconds on the generator's clock.
     Job { start_at: f64, job: Box<GeneratorJob> },
 }
 
@@ -55,9 +56,9 @@ struct Remote {
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Offset of the generator's clock from ours, s.
+    /// Offset of the generator's clock from the clock of this process, in seconds.
     offset: f64,
-    /// Uncertainty of the offset, s.
+    /// Uncertainty of `offset`, in seconds.
     uncertainty: f64,
 }
 
@@ -67,31 +68,31 @@ pub(crate) struct Generators {
 }
 
 impl Generators {
-    /// Uses this process alone.
+    /// Returns the generators of a run in which this process sends all requests.
     pub fn here() -> Self {
         Self { remotes: Vec::new() }
     }
 
-    /// Starts separate processes.
+    /// Starts a separate process for each launch.
     ///
     /// # Errors
-    /// If one cannot be started, or does not answer.
+    /// Fails if a process cannot be started, or does not answer.
     pub fn start(ways: &[GeneratorLaunch]) -> anyhow::Result<Self> {
         let remotes = ways.iter().map(Remote::start).collect::<anyhow::Result<_>>()?;
         Ok(Self { remotes })
     }
 
-    /// Returns the name of each generator with the offset and uncertainty of its clock, s; empty if
-    /// this process sends by itself.
+    /// Returns the name of each separate generator with the offset and uncertainty of its clock, in
+    /// seconds. There are none if this process sends the requests.
     pub fn clocks(&self) -> impl Iterator<Item = (&str, f64, f64)> {
         self.remotes.iter().map(|own| (own.name.as_str(), own.offset, own.uncertainty))
     }
 
-    /// Makes one request like those of the job's slices, from the first generator, and waits at
-    /// most `seconds` for the answer.
+    /// Sends a single request like those of the job from the first generator, and waits at most
+    /// `seconds` for the answer.
     ///
     /// # Errors
-    /// If it cannot start, or a generator is lost.
+    /// Fails if the job cannot start, or a generator is lost.
     pub fn probe(&mut self, job: &GeneratorJob, seconds: f64) -> Result<Tally, RunError> {
         let job = probe(job, seconds);
         match self.remotes.first_mut() {
@@ -100,11 +101,11 @@ impl Generators {
         }
     }
 
-    /// Runs a slice. If this process sends by itself, calls `pace` with the progress, and ends the
-    /// slice early when `pace` returns `Break`, or at `until`.
+    /// Runs a slice. If this process sends the requests, `pace` is called with the progress, and
+    /// the slice ends early when `pace` returns `Break`, or at `until`.
     ///
     /// # Errors
-    /// If it cannot start, or a generator is lost.
+    /// Fails if the slice cannot start, or a generator is lost.
     pub fn run(
         &mut self,
         job: &GeneratorJob,
@@ -148,7 +149,7 @@ fn here(
                 }
             };
             let tally = generate(job, &Hooks { stop: &stop, pace: &say });
-            // The receiver lives as long as this thread.
+            // The receiver outlives this thread.
             let _heard = done.send(tally);
         });
         if let Err(error) = started {
@@ -222,7 +223,7 @@ impl Remote {
         self.tally()
     }
 
-    /// Starts a job at the time `at` of our clock, s.
+    /// Starts a job at the time `at`, in seconds on the clock of this process.
     fn begin(&mut self, at: f64, job: GeneratorJob) -> Result<(), RunError> {
         self.ask(&Ask::Job { start_at: at + self.offset, job: Box::new(job) })
     }
@@ -264,18 +265,18 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // The process exits at the end of its input.
+        // The generator exits at the end of its input.
         self.asks = None;
         let _ended = self.child.wait();
     }
 }
 
-/// Runs as a generator: reads jobs from standard input and writes tallies to standard output, one
-/// per line.
+/// Runs this process as a generator: reads requests from standard input, and writes one line per
+/// request, a tally or the time, to standard output.
 ///
 /// # Errors
-/// If a line cannot be read, or a job cannot start; the message goes to standard error, for the
-/// process that started this one.
+/// Fails if a line cannot be read, or a job cannot start. The message goes to standard error, where
+/// the process that started this one can show it.
 pub(crate) fn work() -> anyhow::Result<()> {
     let mut answers = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {

@@ -1,11 +1,11 @@
-//! Searches for the highest rate that a server sustains. Each block repeats the search on every
-//! side. Its result is one value of one observation, so blocks, intervals and verdicts are the
-//! usual ones.
+//! Searches for the highest rate that a server sustains. Every block repeats the search on each
+//! side, and its result is the value of one observation. Blocks, intervals and verdicts therefore
+//! work as for any other metric.
 //!
 //! A search raises the rate by a factor until the goals are missed, then bisects between the
 //! sustained and the missed rate on a logarithmic scale until they are close. It starts at a small
-//! random distance from the last result: a fixed grid of rates would produce ties, and results
-//! would look more certain than they are.
+//! random distance from the last result, because a fixed grid of rates would produce ties, and
+//! results would look more certain than they are.
 
 use super::bracket::Bracket;
 use super::slice::{self, ANSWERED, CAPACITY};
@@ -22,33 +22,33 @@ use std::time::Instant;
 
 /// Approximate number of slices in a search.
 pub(crate) const TRIES: f64 = 10.0;
-/// Initial step of a search without an earlier result.
+/// Initial factor between the rates of a search without an earlier result.
 const LEAP: f64 = 2.0;
-/// Initial step of a search that starts from an earlier result.
+/// Initial factor between the rates of a search that starts from an earlier result.
 const STEP: f64 = 1.15;
-/// Maximum duration of a slice of a search, s. A rate with fewer requests in this time than its
-/// goals need counts as not sustained.
+/// Maximum duration of a slice of a search, in seconds. A rate that does not send enough requests
+/// in this time to judge the goals counts as not sustained.
 const LONGEST: f64 = 30.0;
-/// Standard deviations by which the number of random arrivals may exceed its mean.
+/// Number of standard deviations by which the number of random arrivals may exceed its mean.
 const SCATTER: f64 = 6.0;
 /// Maximum number of slices of one search.
 const MOST_SLICES: usize = 24;
 
-/// A condition on a sustained rate.
+/// A condition that a sustained rate must meet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Goal {
     text: String,
-    /// Index of the metric.
+    /// Index of the metric in the metrics of a slice.
     metric: usize,
-    /// Upper limit of the metric (for answers, its lower limit).
+    /// Upper limit of the metric, or lower limit if higher values are better.
     limit: f64,
 }
 
 impl Goal {
-    /// Parses `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several are separated by commas.
+    /// Parses goals separated by commas, such as `p99<200ms`, `latency_p99_9<1s` or `errors<0.1%`.
     ///
     /// # Errors
-    /// A message with the reason.
+    /// Returns a message if a goal is malformed or can never be met.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }
@@ -87,7 +87,7 @@ impl Goal {
         Ok(Self { text: text.to_owned(), metric, limit })
     }
 
-    /// Returns the metric's name as goals are written: `p99` for `latency_p99`.
+    /// Returns the metric's name as it is written in goals, such as `p99` for `latency_p99`.
     fn name(&self) -> String {
         let name = slice::metrics()[self.metric].name.clone();
         match name.strip_prefix("latency_") {
@@ -153,12 +153,12 @@ impl Goal {
     }
 }
 
-/// The load that a search applies to a place in one slice.
+/// The load that a search applies to a slot in one slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Try {
-    /// Requests at this rate, 1/s.
+    /// Requests at this rate per second.
     Rate(f64),
-    /// One request after another.
+    /// Each request waits for the answer to the previous one.
     OneAtATime,
 }
 
@@ -172,26 +172,26 @@ struct Missed {
     everywhere: bool,
 }
 
-/// A search for the highest rate.
+/// A search for the highest sustained rate of each slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     goals: Vec<Goal>,
-    /// Initial rate, 1/s.
+    /// Initial rate per second.
     from: f64,
-    /// Maximum rate, which is never exceeded, 1/s.
+    /// Maximum rate that is tried, per second.
     most: f64,
-    /// The rate at which the last search of each place ended.
+    /// For each slot, the highest rate that its last successful search sustained.
     known: Vec<Option<f64>>,
-    /// For each place, the number of searches and the number of those that met all goals at the
-    /// limit.
+    /// For each slot, the number of completed searches, and how many of them sustained the maximum
+    /// rate.
     ended: Vec<(u32, u32)>,
-    /// The last bracket of each place whose search ran out of time.
+    /// For each slot whose first search ran out of time, the last bracket.
     cut: Vec<Option<Bracket>>,
-    /// Duration of all searches, s, and the number of rates that they tried.
+    /// Total duration of all searches, in seconds, and the number of rates that they tried.
     spent: (f64, u32),
-    /// The goal that each place missed last.
+    /// For each slot, the goal that it missed last.
     missed: Vec<Option<Missed>>,
-    /// Places at which requests made one at a time met the goals.
+    /// For each slot, whether requests made one at a time showed that the goals are within reach.
     reachable: Vec<bool>,
     /// Position in a low-discrepancy sequence, which fills the interval from 0 to 1 evenly.
     draw: f64,
@@ -206,8 +206,8 @@ impl Search {
         Self { goals, from, most, known, ended, cut, spent, missed, reachable, draw }
     }
 
-    /// Returns a finding for a place that met its goals at the highest rate allowed: its actual
-    /// limit is unknown.
+    /// Returns a finding if a slot met its goals at the maximum rate, because its actual capacity
+    /// is then unknown.
     pub fn capped(&self, place: usize, name: &str) -> Option<Finding> {
         let (all, capped) = self.ended[place];
         let message = format!(
@@ -222,7 +222,7 @@ impl Search {
         })
     }
 
-    /// Returns a finding about the goal that a place missed last, with the value that was measured.
+    /// Returns a finding about the goal that a slot missed last, with the measured value.
     pub fn missed(&self, place: usize, name: &str) -> Option<Finding> {
         let Missed { measured, goal, everywhere } = self.missed[place].as_ref()?;
         let (severity, so) = match everywhere {
@@ -233,8 +233,8 @@ impl Search {
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
-    /// Returns, for a place whose capacity was not found, the known bounds and the time that the
-    /// rest of the search takes, as the end of a sentence; and that time, s.
+    /// Returns, for a slot whose capacity was not found, the end of a sentence with the known
+    /// bounds and the remaining search time, and that time in seconds.
     pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
         if self.ended[place].0 > 0 {
             return None;
@@ -263,13 +263,13 @@ impl Search {
         })
     }
 
-    /// Returns true if no place can meet the goals, so that the search is over.
+    /// Returns true if no slot can meet the goals, which ends the search.
     pub fn is_pointless(&self) -> bool {
         let everywhere = |own: &Option<Missed>| own.as_ref().is_some_and(|own| own.everywhere);
         !self.missed.is_empty() && self.missed.iter().all(everywhere)
     }
 
-    /// Returns the metric that a search finds.
+    /// Returns the metrics of a search: the capacity, and the 99 % quantile of latency at it.
     pub fn metrics() -> Vec<Metric> {
         let mut all =
             vec![Metric { better: Better::Higher, ..Metric::lower(CAPACITY, Unit::PerSecond) }];
@@ -277,18 +277,18 @@ impl Search {
         all
     }
 
-    /// Returns the goals as typed.
+    /// Returns the goals as the user typed them.
     pub fn goals(&self) -> String {
         let all: Vec<&str> = self.goals.iter().map(|goal| goal.text.as_str()).collect();
         all.join(", ")
     }
 
-    /// Returns the initial rate of a search, 1/s.
+    /// Returns the initial rate of a search per second.
     pub fn first_rate(&self) -> f64 {
         self.from
     }
 
-    /// Returns the minimum number of requests in a slice for judging its goals.
+    /// Returns the minimum number of requests that a slice needs so that its goals can be judged.
     pub fn fewest_requests(&self) -> u64 {
         self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
     }
@@ -296,7 +296,8 @@ impl Search {
     /// Returns true if a slice is certain to miss a goal, since too many of the requests in flight are
     /// already older than the goal allows.
     pub fn is_surely_missed(&self, job: &GeneratorJob, pace: &Pace) -> bool {
-        // Later steps of a session, and redirected requests, are younger than their session.
+        // The later steps of a session, and redirected requests, are younger than the session
+        // itself.
         let (Load::Open(arrivals), false) = (&job.load, job.scenario.session) else { return false };
         let (rate, scatter) = match arrivals {
             Arrivals::Constant { rate } => (*rate, 0.0),
@@ -323,7 +324,7 @@ impl Search {
             && self.goals.iter().all(|goal| goal.is_met(values))
     }
 
-    /// Describes the goal that these values miss.
+    /// Describes the first goal that these values miss.
     fn miss(&self, at: Try, tally: &Tally, values: &[f64]) -> Missed {
         let place = match at {
             Try::Rate(rate) => format!("at {}/s", number::rough(rate, &Unit::One)),
@@ -348,7 +349,7 @@ impl Search {
         }
     }
 
-    /// Returns true if requests made one at a time miss a goal, so that no rate meets it.
+    /// Returns true if requests made one at a time show that a goal cannot be met at any rate.
     fn is_out_of_reach<E>(
         &mut self,
         place: usize,
@@ -368,11 +369,11 @@ impl Search {
         Ok(true)
     }
 
-    /// Runs a search; `slice` loads the place. If the time runs out before the first capacity of a
-    /// place is known, the result contains the rates tried and no capacity.
+    /// Runs a search, in which `slice` applies load to the slot. If time runs out before the first
+    /// capacity of a slot is known, the result contains the rates tried and no capacity.
     ///
     /// # Errors
-    /// As `slice`.
+    /// Returns the errors of `slice`.
     pub fn run<E>(
         &mut self,
         place: usize,
@@ -406,7 +407,7 @@ impl Search {
         Ok(progress.row(found))
     }
 
-    /// Tries rates, from `rate` on, until the bracket is narrow.
+    /// Tries rates, starting at `rate`, until the bracket is narrow enough.
     fn narrow<E>(
         &mut self,
         place: usize,
@@ -420,7 +421,8 @@ impl Search {
             let mut from = began.elapsed().as_secs_f64();
             let (mut tally, mut values) = slice(Try::Rate(rate))?;
             if !self.holds(rate, &tally, &values) && slice::was_late(&tally, &values) {
-                // The generator's own lateness may have caused the miss.
+                // The miss may be due to the generator's own lateness, so the rate is tried once
+                // more.
                 from = began.elapsed().as_secs_f64();
                 (tally, values) = slice(Try::Rate(rate))?;
             }
@@ -450,14 +452,15 @@ impl Search {
 /// The results of a search so far.
 struct SearchProgress {
     bracket: Bracket,
-    /// The slice at the last rate that was sustained, and its start, s.
+    /// Tally of the slice at the highest sustained rate, and the start of that slice in seconds
+    /// since the search began.
     last: Option<(Tally, f64)>,
-    /// Latencies and counts at all rates tried.
+    /// Latencies and counts at each rate tried.
     tried: Vec<(Buckets, Counts)>,
 }
 
 impl SearchProgress {
-    /// Returns the result of the search with this capacity and its 99 % quantile of latency.
+    /// Converts the search into a result with this capacity and 99 % quantile of latency.
     fn row(self, (capacity, p99): (f64, f64)) -> RowResult {
         let (tally, from) = self.last.unwrap_or_default();
         let mut row = slice::row(&tally, vec![capacity, p99], 0.0);

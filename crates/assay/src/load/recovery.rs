@@ -1,6 +1,6 @@
-//! Waits until a server has finished the requests left over from an earlier slice. Abandoned
-//! requests would delay those of the next slice, and the result would depend on the order of the
-//! slices.
+//! Waits until a server has finished the requests left over from an earlier slice. Otherwise,
+//! abandoned requests would delay those of the next slice, and the result would depend on the order
+//! of the slices.
 
 use super::generators::Generators;
 use crate::run_error::RunError;
@@ -10,44 +10,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait, s.
+/// Maximum time to wait, in seconds.
 const LONGEST: f64 = 30.0;
-/// Maximum time to wait, in slices: the backlog of a short slice is soon processed.
+/// Maximum time to wait, in slice durations. The backlog of a short slice is soon processed.
 const LONGEST_IN_SLICES: f64 = 10.0;
-/// Divisor of the maximum waiting time after each failure to recover.
+/// Divisor that shortens the maximum waiting time after each failure to recover.
 const IMPATIENCE: f64 = 6.0;
-/// Lower limit of the maximum waiting time, s.
+/// Lower limit of the maximum waiting time, in seconds.
 const SHORTEST: f64 = 1.0;
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A server has recovered once one request takes at most this many times the shortest single
-/// request, plus [`MORE`].
+/// A server has recovered once a request takes at most this many times the shortest time of a
+/// single request, plus [`MORE`].
 const TIMES: f64 = 2.0;
-/// Allowance added to [`TIMES`] times the shortest time of a single request, s.
+/// Allowance added to [`TIMES`] times the shortest time of a single request, in seconds.
 const MORE: f64 = 0.005;
 
-/// Number of successive quick answers after which an overloaded server has recovered. A single one
-/// may have come before older requests, for example from another thread.
+/// Number of consecutive quick answers after which an overloaded server has recovered. A single
+/// quick answer may have overtaken older requests, for example on another thread.
 const QUICK_ANSWERS: u32 = 3;
 
-/// A side, and its server if it was started here.
+/// Index of a side, and the index of its server if that was started by this process.
 pub(super) type Whose = (usize, Option<usize>);
 
-/// The state of servers between slices.
+/// What is known about the servers between slices.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// The shortest time that a single request took, s.
+    /// The shortest time that a single request took, in seconds.
     shortest: BTreeMap<Whose, f64>,
     overloaded: BTreeSet<Whose>,
-    /// Remaining waiting time of servers that did not recover in time, s, so that a dead server
-    /// does not cost half a minute every time.
+    /// Maximum waiting time, in seconds, of servers that did not recover in time. It is shortened
+    /// so that a dead server does not cost half a minute in every slice.
     patience: BTreeMap<Whose, f64>,
     /// Number of slices before which a server had not recovered in time.
     pub still_busy: u32,
 }
 
-/// Returns the additional time that slices of one server may take if it hangs, s: the time limit of
-/// its last requests, and the wait for its recovery.
+/// Returns the additional time, in seconds, that the slices of one server may take if it hangs: the
+/// time limit of its last requests, and the wait for its recovery.
 pub(crate) fn longest_hanging(slices: u32, slice_seconds: f64, timeout: f64) -> f64 {
     let longest = longest(slice_seconds);
     f64::from(slices) * (timeout + SHORTEST) + longest * (1.0 + 1.0 / IMPATIENCE)
@@ -58,7 +58,7 @@ fn longest(slice_seconds: f64) -> f64 {
 }
 
 impl Recovery {
-    /// Records how a slice left a server.
+    /// Records whether a slice left a server overloaded.
     pub fn after(&mut self, whose: Whose, tally: &Tally) {
         let given_up = [Failure::Timeout, Failure::ConnectTimeout, Failure::TlsTimeout];
         if given_up.into_iter().any(|failure| tally.failed_as(failure) > 0) {
@@ -66,12 +66,12 @@ impl Recovery {
         }
     }
 
-    /// Waits until a server that was overloaded answers single requests as quickly as when it was
-    /// idle, but at most `most` seconds. Calls `waits` repeatedly while waiting. Returns how much
-    /// longer than usual the first answer took, s.
+    /// Waits up to `most` seconds until an overloaded server answers single requests as quickly as
+    /// when it was idle. Calls `waits` repeatedly while waiting. Returns by how many seconds the
+    /// first answer took longer than usual.
     ///
     /// # Errors
-    /// If a generator is lost, or the user interrupts.
+    /// Fails if a generator is lost, or the user interrupts the run.
     pub fn before(
         &mut self,
         whose: Whose,
@@ -115,7 +115,7 @@ impl Recovery {
             }
             let waited = began.elapsed().as_secs_f64();
             if waited > most {
-                // No slice follows.
+                // No slice follows, so the server still counts as overloaded.
                 self.overloaded.insert(whose);
                 return Ok(0.0);
             }

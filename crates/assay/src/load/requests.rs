@@ -1,5 +1,5 @@
-//! The file of single requests that `--record-requests` writes: CSV, written slice by slice, so
-//! that measured data is kept if the run ends early.
+//! The CSV file that `--record-requests` writes, with one row per request. It is written slice by
+//! slice, so that measured data is kept if the run ends early.
 
 use super::slot::LoadSlot;
 use assay_data::Side;
@@ -8,11 +8,11 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
-/// Maximum number of requests recorded per slice; if there are more, an evenly spaced subset is
+/// Maximum number of requests recorded per slice. If there are more, an evenly spaced subset is
 /// recorded.
 pub(crate) const MOST: usize = 10_000;
 
-/// The file.
+/// The writer of the file.
 pub(crate) struct Requests {
     file: csv::Writer<std::fs::File>,
     parameters: Vec<String>,
@@ -22,7 +22,7 @@ impl Requests {
     /// Creates the file, or appends to an existing one if `goes_on`.
     ///
     /// # Errors
-    /// If the file cannot be opened or written.
+    /// Fails if the file cannot be opened or written.
     pub fn create(path: &Path, places: &[LoadSlot], goes_on: bool) -> io::Result<Self> {
         let file = OpenOptions::new()
             .create(true)
@@ -31,7 +31,7 @@ impl Requests {
             .truncate(!goes_on)
             .open(path)?;
         let is_new = file.metadata()?.len() == 0;
-        // The rate has its own column, regardless of the load.
+        // The rate always has its own column, so it is not repeated as a parameter.
         let names = places.first().into_iter().flat_map(|place| &place.parameters);
         let parameters: Vec<String> =
             names.map(|(name, _)| name.clone()).filter(|name| name != "rate").collect();
@@ -47,11 +47,11 @@ impl Requests {
         Ok(own)
     }
 
-    /// Adds the requests of a slice. Times are in seconds since the start of the measured part of
-    /// the slice; a cell is empty if the event did not happen.
+    /// Appends the requests of a slice. Times are in seconds since the start of the measured part
+    /// of the slice. A cell is empty if the event did not happen.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn add(
         &mut self,
         block: u32,

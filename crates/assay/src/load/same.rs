@@ -1,9 +1,9 @@
-//! Compares the answers of the servers before anything is measured: a server that answers with less
-//! is faster.
+//! Compares the answers of the servers before anything is measured, because a server that answers
+//! with less is faster.
 //!
-//! Each request is sent twice to every server, so that variable parts of its answers (times,
-//! tokens) do not count as differences. Only requests that change nothing are sent (GET, HEAD). The
-//! steps of a session are not sent, since they depend on each other.
+//! Each request is sent to every server twice, so that parts that vary between answers (times,
+//! tokens) do not count as differences. Only requests that change nothing (GET, HEAD) are sent. The
+//! steps of a session are not sent, because they depend on each other.
 
 use super::{Generators, LoadSlot};
 use crate::run_error::RunError;
@@ -17,19 +17,20 @@ const MOST: usize = 20;
 /// Maximum number of requests named in a finding.
 const NAMED: usize = 3;
 
-/// The answers of a server to a request.
+/// A server's two answers to the same request.
 enum Answers {
     Same(AnswerDigest),
     /// The two answers differ from each other.
     Vary,
-    /// The server did not answer, which is reported when it is measured.
+    /// The server did not answer both times. The measurement will report that.
     None,
 }
 
-/// Returns the findings about servers whose answers differ from those of the first side.
+/// Returns findings about servers whose answers differ from those of the first side, or from one
+/// request to the next.
 ///
 /// # Errors
-/// If a generator is lost, or the user interrupts.
+/// Fails if a generator is lost, or the user interrupts the run.
 pub(crate) fn compare_answers(
     sides: &[Side],
     places: &[LoadSlot],
@@ -82,12 +83,12 @@ pub(crate) fn compare_answers(
     Ok(found)
 }
 
-/// Returns true if sending a request once more changes nothing (RFC 9110, 9.2.1).
+/// Returns true if repeating a request changes nothing (RFC 9110, section 9.2.1).
 fn is_safe(request: &Request) -> bool {
     matches!(request.method.as_str(), "GET" | "HEAD")
 }
 
-/// Sends a request of a job twice.
+/// Sends one of a job's requests twice, and compares the two answers.
 fn answers(
     job: &GeneratorJob,
     request: usize,

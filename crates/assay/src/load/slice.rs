@@ -1,5 +1,5 @@
-//! The values, histograms and counts of a slice. This is the only place that defines the metrics
-//! and how each is computed.
+//! The values, histograms and counts of a slice. The metrics of a load test are defined and
+//! computed only here.
 
 use assay_analysis::policy;
 use assay_data::code;
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 /// Median latency, measured from the time at which a request was due.
 pub(crate) const LATENCY_MEDIAN: &str = "latency_p50";
-/// Fraction of requests with a good answer.
+/// Fraction of requests that were answered as expected.
 pub(crate) const ANSWERED: &str = "answered";
 /// Answers per second.
 pub(crate) const RATE_ACHIEVED: &str = "rate_achieved";
-/// The highest sustained rate.
+/// The highest rate that a server sustains.
 pub(crate) const CAPACITY: &str = "capacity";
 
-/// Quantiles of latency: suffix of the name, probability, and the number of requests from which the
-/// quantile can be distinguished from the maximum.
+/// Quantiles of latency: suffix of the metric's name, probability, and the minimum number of
+/// requests at which the quantile can be distinguished from the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("p50", 0.5, 1),
     ("p90", 0.9, 10),
@@ -29,8 +29,8 @@ const QUANTILES: [(&str, f64, u64); 5] = [
     ("p99_9", 0.999, 1000),
 ];
 
-/// Quantiles of the parts of a request: name, histogram, probability, and the number of values from
-/// which the quantile can be distinguished from the maximum.
+/// Quantiles of the parts of a request: name of the metric, histogram, probability, and the minimum
+/// number of values at which the quantile can be distinguished from the maximum.
 type Part = (&'static str, fn(&Tally) -> &Histogram, f64, u64);
 const PARTS: [Part; 9] = [
     ("service_p50", |own| &own.service, 0.5, 1),
@@ -63,7 +63,7 @@ pub(crate) fn metrics() -> Vec<Metric> {
 }
 
 /// Returns the values of a slice whose measured part lasted `seconds`. `limit_seconds` is the
-/// longest wait for an answer: to a user, a failed request took at least that long.
+/// maximum time to wait for an answer; for a user, a failed request took at least that long.
 pub(crate) fn values(
     tally: &Tally,
     seconds: f64,
@@ -98,13 +98,13 @@ pub(crate) fn values(
 }
 
 /// Removes the latency quantiles at which the generator itself was late, and returns their names.
-/// The other values of the slice stay valid: whether a server answers, and how many requests per
-/// second, does not depend on the generator. A quantile that represents failures stays as well,
-/// since lateness does not make requests fail.
+/// The other values of the slice stay valid, because neither the number of answers nor their rate
+/// depends on the lateness of the generator. A quantile that represents failures also stays, since
+/// lateness does not make requests fail.
 ///
-/// `usual` holds the latencies of all sides at this step in earlier slices. The decision must not
-/// depend on how fast this particular slice was, or slow slices would be kept more often. For the
-/// first slice its own latencies are used.
+/// `usual` holds the latencies of all sides at this step in earlier slices; if it is empty, the
+/// latencies of this slice are used. The decision must not depend on how fast this particular slice
+/// was, or slow slices would be kept more often.
 pub(crate) fn without_late(
     tally: &Tally,
     usual: &Histogram,
@@ -126,12 +126,13 @@ pub(crate) fn without_late(
     taken
 }
 
-/// Returns true if the generator was late at any of the quantiles.
+/// Returns true if the generator was late at any latency quantile.
 pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
     !without_late(tally, &tally.latency, &mut values.to_vec()).is_empty()
 }
 
-/// Returns the histogram and the probability of the metric of this index, if it is a quantile.
+/// Returns the histogram and the probability of the metric at this index, if the metric is a
+/// quantile.
 pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f64)> {
     let name = &metrics()[metric].name;
     if let Some(&(_, share, _)) = QUANTILES.get(metric) {
@@ -141,7 +142,7 @@ pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f
     Some((part.1(tally), part.2))
 }
 
-/// Returns the probability of the metric of this index, if it is a quantile of latency.
+/// Returns the probability of the metric at this index, if the metric is a quantile of latency.
 pub(crate) fn latency_share(metric: usize) -> Option<f64> {
     QUANTILES.get(metric).map(|&(_, share, _)| share)
 }
@@ -152,13 +153,14 @@ pub(crate) fn rate_achieved(values: &[f64]) -> f64 {
     place.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the minimum number of requests for the metric of this index to have a value.
+/// Returns the minimum number of requests for judging the metric at this index: that of the
+/// quantile for a latency, and 100 for all other metrics.
 pub(crate) fn fewest(metric: usize) -> u64 {
     QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
 }
 
-/// Returns the minimum number of requests for the metric of this name to have a value: 1 unless it
-/// is a quantile with at most one value per request.
+/// Returns the minimum number of requests that this metric needs to have a value: 1 unless it is a
+/// quantile with at most one value per request.
 pub(crate) fn fewest_requests(name: &str) -> u64 {
     let own =
         QUANTILES.iter().find(|(quantile, ..)| name.strip_prefix("latency_") == Some(quantile));
@@ -166,8 +168,8 @@ pub(crate) fn fewest_requests(name: &str) -> u64 {
     own.map(|own| own.2).or_else(of_part).unwrap_or(1)
 }
 
-/// Returns the number of values that a quantile of a part of requests needs; `None` for all other
-/// metrics.
+/// Returns the minimum number of values that a quantile of a part of requests needs; `None` for all
+/// other metrics.
 pub(crate) fn fewest_values(name: &str) -> Option<u64> {
     PARTS.iter().find(|(part, ..)| *part == name).map(|part| part.3)
 }
@@ -180,7 +182,7 @@ pub(crate) fn too_short(message: String, needed: u64) -> Finding {
         .advise(Action::text("make slices longer: --slice, or --requests-per-step"))
 }
 
-/// Returns everything that is kept of a slice. Before the slice, the server answered nothing for
+/// Returns the recorded results of a slice. Before the slice, the server answered nothing for
 /// `silent_seconds`.
 pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowResult {
     let timed = [
@@ -232,7 +234,7 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowRe
 }
 
 /// Returns the latencies and counts of a search at one rate, from the slice that began `from`
-/// seconds after the start of the search; the counts include whether the rate was sustained.
+/// seconds after the start of the search. The counts include whether the rate was sustained.
 pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
     let counts = [
         ("due", tally.due),
@@ -249,7 +251,7 @@ pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buck
     )
 }
 
-/// Returns the numbers of requests that ended in one second, by outcome, without zeros.
+/// Returns the number of requests that ended in one second, by outcome. Zeros are left out.
 fn in_second(second: &Second) -> BTreeMap<String, u64> {
     let kinds = Failure::ALL.iter().zip(second.failed);
     let kinds = kinds.map(|(kind, count)| (format!("failed.{}", kind.name()), count));
@@ -261,7 +263,7 @@ fn in_second(second: &Second) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Returns counts by name, without zeros except where a zero is meaningful.
+/// Returns the counts of a slice by name. Zeros are left out unless they are meaningful.
 fn counted(tally: &Tally) -> BTreeMap<String, u64> {
     let c = &tally.connections;
     let mut all: BTreeMap<String, u64> =

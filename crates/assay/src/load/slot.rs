@@ -1,14 +1,14 @@
-//! The targets that a load test measures.
+//! The combinations of server and load that a load test measures.
 
 use assay_data::ParameterValue;
 use assay_load::GeneratorJob;
 
-/// One thing that is measured: a server at one rate.
+/// One combination of a server and its parameters, such as the rate.
 pub(crate) struct LoadSlot {
     pub side: usize,
     pub parameters: Vec<(String, ParameterValue)>,
-    /// The slice; its seed is drawn for each block.
+    /// The slice to run. The seed of random arrivals is chosen anew for each block.
     pub job: GeneratorJob,
-    /// Index of the server among those started here; `None` if the server runs elsewhere.
+    /// Index of the server among those that this process started; `None` if it runs elsewhere.
     pub server: Option<usize>,
 }

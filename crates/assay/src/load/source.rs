@@ -1,4 +1,4 @@
-//! The source: chooses the slice of a turn, and returns its values.
+//! The source of a load test, which runs the slice of each turn and returns its values.
 
 use super::acknowledging;
 use super::generators::Generators;
@@ -27,8 +27,8 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Callback that receives the name of the side whose slice runs, and the progress; `None` while
-/// waiting for the server of that side.
+/// Callback that receives the name of the side being measured and the progress of its slice; `None`
+/// while waiting for the server of that side.
 pub(crate) type ProgressCallback = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
 
 /// The [`Source`] of a load test: runs its slices and returns their values.
@@ -48,35 +48,35 @@ pub(crate) struct Slices {
     late: u32,
     /// Number of slices in which the generator was late, by quantile.
     late_at: BTreeMap<&'static str, u32>,
-    /// Number of slices in which the generator was busy.
+    /// Number of slices in which the generator's processor time was exhausted.
     busy: u32,
-    /// Number of slices that ended before any of their answers arrived.
+    /// Number of slices that ended before any answer arrived.
     outlasted: u32,
-    /// Number of all slices.
+    /// Total number of slices.
     slices: u32,
-    /// Memory limit for all processes of a server, bytes.
+    /// Memory limit for all processes of a server together, in bytes.
     pub memory_limit: Option<u64>,
-    /// Servers that exceeded the memory limit, with the maximum of each, bytes.
+    /// Largest memory use, in bytes, of each slot whose server exceeded the memory limit.
     over_memory: BTreeMap<usize, u64>,
-    /// Times from the first byte of an answer to the last, by place.
+    /// Times from the first byte of an answer to the last, by slot.
     transfers: BTreeMap<usize, Histogram>,
-    /// Latencies at each step in earlier slices, of all sides together.
+    /// Latencies of all sides in earlier slices, by step.
     usual: BTreeMap<String, Histogram>,
     recovery: Recovery,
     /// True if a slice of a search did not fit into the budget.
     is_out_of_time: bool,
-    /// File of single requests.
+    /// The file that single requests are recorded in, if requested.
     pub requests: Option<Requests>,
-    /// Number of failures caused by this machine, because it had no free port, or no free file
-    /// descriptor.
+    /// Number of requests that failed because this machine had no free port, and because it had no
+    /// free file descriptor.
     ours: [u64; 2],
-    /// Details of the first request that failed in each way.
+    /// Details of the first request that failed, for each kind of failure.
     details: BTreeMap<Failure, String>,
 }
 
 impl Slices {
-    /// Returns the name of the subject at a place: its side with the parameters that differ between
-    /// places.
+    /// Returns the name of the subject at a slot: its side, and the parameters that differ between
+    /// slots.
     fn name_of(&self, place: usize) -> String {
         let differs = |name: &str, value: &ParameterValue| {
             let is_other = |(own, other): &(String, ParameterValue)| own == name && other != value;
@@ -145,7 +145,7 @@ impl Slices {
         })
     }
 
-    /// Returns the advice to use more generators than now.
+    /// Advises the user to use more generators.
     fn more_generators(&self) -> Action {
         let more = 2 * self.generators.clocks().count().max(1);
         Action::text(format!("use several generators: --generators {more}, or --on HOST"))
@@ -173,7 +173,8 @@ impl Slices {
         known.into_iter().map(finding).collect()
     }
 
-    /// Returns the goals that a search has missed, for a run that was interrupted early.
+    /// Returns findings about the goals that a search has missed, for a run that was interrupted
+    /// early.
     pub fn so_far(&self) -> Vec<Finding> {
         let search = self.search.iter();
         search
@@ -183,7 +184,7 @@ impl Slices {
             .collect()
     }
 
-    /// Runs one slice of a place, with its own load or with that of a search.
+    /// Runs one slice of a slot, with the slot's own load or the load that a search tries.
     fn slice(
         &mut self,
         place: usize,
@@ -314,12 +315,12 @@ impl Slices {
 struct Sliced {
     tally: Tally,
     values: Vec<f64>,
-    /// Time after the previous slice during which the idle server answered nothing, s.
+    /// Time before the slice during which the server, already idle, answered nothing, in seconds.
     silent_seconds: f64,
 }
 
-/// Returns the finding that no slice had enough values for the deciding quantile, for example of
-/// chunks, whose number the server chooses.
+/// Returns a finding if no slice had enough values for the deciding quantile. The server chooses
+/// the number of chunks, for example.
 fn too_few_values(samples: &Samples) -> Option<Finding> {
     let name = &samples.plan.as_ref()?.primary;
     let (metric, needed) = (samples.metric_index(name)?, slice::fewest_values(name)?);
@@ -370,7 +371,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // This copy of the search keeps its results about the goals while it runs.
+        // The search runs as a copy, because its slices also read the search in `self`.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
@@ -383,7 +384,8 @@ impl Source for Slices {
                 self.is_out_of_time |= matches!(own, Err(Obstacle::OutOfTime));
                 own.map(|own| (own.tally, own.values))
             });
-            // Kept even if the search was interrupted: its last miss is then reported.
+            // The search is stored even if it was interrupted, so that its last miss can be
+            // reported.
             self.search = Some(search);
             vec![found?]
         } else {
@@ -435,7 +437,7 @@ impl Source for Slices {
             );
         }
         if self.outlasted > 0 && self.search.is_none() {
-            // A closed loop is judged by that rate.
+            // A closed loop is judged by the achieved rate.
             let is_closed = |own: &LoadSlot| matches!(own.job.load, Load::Closed { .. });
             let severity = match self.places.iter().any(is_closed) {
                 true => Severity::Warning,
@@ -488,7 +490,7 @@ impl Source for Slices {
                     .advise(Action::text("give it fewer workers, or more memory (--serve-memory)")),
             );
         }
-        // A search continues until requests fail.
+        // A search raises the rate until requests fail, so its failures are expected.
         if !self.details.is_empty() && self.search.is_none() {
             let told = |(failure, detail): (&Failure, &String)| {
                 format!("{}: {detail}", failure.name().replace('_', " "))

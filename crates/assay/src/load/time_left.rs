@@ -11,24 +11,25 @@ pub(crate) struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Creates a budget; there is no limit if `seconds` is `None`.
+    /// Creates a budget of this many seconds; `None` means that time is not limited.
     pub fn new(seconds: Option<f64>) -> Self {
         Self { seconds: seconds.unwrap_or(f64::INFINITY), ends: None }
     }
 
-    /// Returns the whole budget, s.
+    /// Returns the whole budget in seconds.
     pub fn whole(&self) -> f64 {
         self.seconds
     }
 
-    /// Returns the remaining time, s.
+    /// Returns the remaining time in seconds.
     pub fn left(&self) -> f64 {
         let now = Instant::now();
         self.ends.map_or(self.seconds, |ends| (ends.saturating_duration_since(now)).as_secs_f64())
     }
 
-    /// Starts the budget, if that was not done before, and returns true if a slice of this duration
-    /// fits into what is left. The first slice always does: without it nothing would be known.
+    /// Starts the budget if it has not been started, and returns true if a slice of this duration
+    /// fits into the remaining time. The first slice always fits, because without it nothing would
+    /// be known.
     pub fn has_room(&mut self, seconds: f64) -> bool {
         match self.ends {
             Some(_) => self.left() >= seconds,
@@ -41,7 +42,7 @@ impl TimeLeft {
     }
 
     /// Returns the time at which a slice of this duration is ended even if it is still waiting for
-    /// answers: the budget may be exceeded by one slice.
+    /// answers. The budget may be exceeded by one slice.
     pub fn breaks_off(&self, seconds: f64) -> Option<Instant> {
         self.ends?.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
     }

@@ -23,13 +23,13 @@ use assay_report::replication::ReplicationReport;
 use std::fs;
 use std::path::Path;
 
-/// Pixels of a PNG per unit of its sheet, which makes it about 1,000 pixels wide.
+/// Pixels of a PNG per unit of the chart, which makes the image about 1,000 pixels wide.
 const PIXELS: f64 = 2.5;
 
-/// Checks whether the page and the charts can be written, and creates the directory of the charts.
+/// Checks the file extension of the page, and creates the directory of the charts.
 ///
 /// # Errors
-/// If a name belongs to something else, or a location is not writable.
+/// Fails if the extension belongs to another format, or the directory cannot be created or written.
 pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     if let Some(path) = &wanted.report {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -54,12 +54,12 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
 /// Endings of files that are not HTML.
 const OTHER_ENDINGS: [&str; 7] = ["pdf", "md", "json", "csv", "txt", "png", "svg"];
 
-/// Further contents of a page, apart from the analysis.
+/// Contents of a page in addition to the analysis.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Extras<'a> {
     /// The protocol of every comparison.
     pub protocol: &'a [Protocol],
-    /// Summaries of the individual series.
+    /// Summaries of the individual series; if empty, the page summarizes the series that it draws.
     pub summaries: &'a [SeriesSummary],
     /// The comparison with the run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
@@ -68,7 +68,7 @@ pub(crate) struct Extras<'a> {
 /// Writes the requested page and charts.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub(crate) fn write(
     how: Showing<'_>,
     analysis: &Analysis,
@@ -142,9 +142,9 @@ pub(crate) fn write(
     written.into_iter().chain(drawn).collect()
 }
 
-/// Returns summaries of the single series of a comparison that the page draws.
+/// Summarizes, one by one, the series of a comparison that the page draws.
 fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<SeriesSummary> {
-    // For a suite, the series are its rows.
+    // In a suite, the rows take the place of series.
     if analysis.is_suite() {
         return Vec::new();
     }
@@ -153,7 +153,7 @@ fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Serie
     series_summary::of_subjects(samples, shown, analysis.primary, &options)
 }
 
-/// Writes charts; several with the same name are numbered.
+/// Writes each chart as SVG and PNG. Charts of the same name are numbered.
 pub(crate) fn write_charts(
     drawn: &[Chart],
     about: &[String],

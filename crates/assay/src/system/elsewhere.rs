@@ -1,11 +1,11 @@
-//! Operating system services other than measuring, for systems that are not Unix-like: files have
-//! no executable bit, and another program takes over by running as a child that is waited for.
+//! Operating system services other than measuring, for systems that are not Unix-like. Files have
+//! no executable bit, and a program that should replace this process runs as a child instead.
 
 use std::fs::Metadata;
 use std::path::Path;
 use std::process::Command;
 
-/// Always returns false: named pipes are not files here.
+/// Always returns false, because named pipes are not files on these systems.
 pub(crate) fn is_pipe(_found: &Metadata) -> bool {
     false
 }

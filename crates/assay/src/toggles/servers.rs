@@ -1,9 +1,9 @@
 //! The servers of a suite whose settings are compared: those started for it, and the user's own
-//! servers that were named.
+//! servers given with `--server`.
 //!
-//! Changes to the user's own servers are restored by three mechanisms, as machine settings are: by
-//! this process when it ends, by a shell that outlives it if it is killed, and by the next run,
-//! from the journal in the state directory.
+//! As with machine settings, three mechanisms restore changes to the user's own servers: this
+//! process when it ends, a shell that outlives it if it is killed, and the next run, from the
+//! journal in the state directory.
 
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
@@ -27,18 +27,19 @@ pub(super) struct Servers {
     journal: Option<Journal>,
 }
 
-/// One server of a suite.
+/// One server of a suite, with its toggled settings.
 struct ToggledServer {
-    /// The server started here; `None` for the user's own.
+    /// Handle of a server that was started for the suite; `None` for the user's own server.
     started: Option<Throwaway>,
-    /// True for the second server of a kind, which is for sides that keep data in memory.
+    /// True for the second server of a kind, which keeps its data in memory.
     is_second: bool,
     settings: Settings,
     /// Original values of all toggled settings.
     before: Vec<DesiredSetting>,
     /// Current values of the settings.
     now: Vec<DesiredSetting>,
-    /// Restores the settings if `assay` is killed; only for the user's own server.
+    /// Restores the settings if `assay` is killed; `None` for a server that was started for the
+    /// suite.
     afterwards: Option<Afterwards>,
 }
 
@@ -52,7 +53,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Adds a server of the user's own, by its address.
+    /// Adds the user's own server at an address.
     pub fn name(&mut self, address: &str) -> anyhow::Result<()> {
         let settings = Settings::at(address).context("--server")?;
         let kind = settings.kind();
@@ -66,7 +67,8 @@ impl Servers {
         Ok(())
     }
 
-    /// Returns the properties of the servers that are known before a toggle is examined.
+    /// Returns the kind and the origin of each server, before toggles are examined. Second servers
+    /// are left out.
     pub fn known(&self) -> Vec<(ServerKind, ServerFrom)> {
         let known = |own: &ToggledServer| {
             let from = match &own.started {
@@ -78,8 +80,8 @@ impl Servers {
         self.held.iter().filter(|own| !own.is_second).map(known).collect()
     }
 
-    /// Returns the reason why a server rejects a toggle; `None` if it does not. If needed, starts a
-    /// second server for data in memory here. `reach`: how clients reach the first server.
+    /// Returns the reason why a server rejects a toggle, if it does. Starts a second server if the
+    /// toggle needs data in memory. `reach` is how clients reach the first server.
     pub fn try_out(
         &mut self,
         toggle: &Toggle,
@@ -103,11 +105,11 @@ impl Servers {
         Ok(of_kind.find_map(|own| own.try_out(&side.settings(kind)).err()).map(|e| e.to_string()))
     }
 
-    /// Takes control of the settings of these toggles: their original values are read, and recorded
-    /// if the server is the user's own.
+    /// Takes control of the settings of these toggles. Their original values are read, and also
+    /// recorded in the journal if the server is the user's own.
     ///
     /// # Errors
-    /// If a server cannot be queried, another run holds a setting, or the journal cannot be
+    /// Fails if a server cannot be queried, another run holds a setting, or the journal cannot be
     /// written.
     pub fn hold(&mut self, toggles: &[Toggle], state: Option<PathBuf>) -> anyhow::Result<()> {
         let all = Side { name: String::new(), on: toggles.to_vec() };
@@ -156,7 +158,8 @@ impl Servers {
         Ok(())
     }
 
-    /// Returns the variables by which a suite finds the servers, with data in memory or on disk.
+    /// Returns the variables by which a suite finds the servers started for it, with data in memory
+    /// or on disk.
     pub fn variables(&self, in_memory: bool) -> Vec<(String, String)> {
         let used = self.held.iter().filter(|own| self.is_used(own, in_memory));
         let started = used.filter_map(|own| own.started.as_ref());
@@ -176,10 +179,10 @@ impl Servers {
         Ok(())
     }
 
-    /// Restores what was changed on the user's own servers, and drops the other servers.
+    /// Restores what was changed on the user's own servers, and drops all servers.
     ///
     /// # Errors
-    /// The first failure to restore; then the journal stays for the next run.
+    /// Returns the first failure to restore a setting. The journal is then kept for the next run.
     pub fn put_back(&mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
         for held in self.held.iter_mut().filter(|held| held.started.is_none()) {
@@ -187,8 +190,8 @@ impl Servers {
                 format!("the settings of {} could not be restored", held.settings.address())
             });
             match back {
-                // The shell must not do it again, because others may change the settings from now
-                // on.
+                // The shell must not restore them again, because others may change the settings
+                // from now on.
                 Ok(()) => held.afterwards = None,
                 // The shell tries again after this process ended.
                 Err(error) => {
@@ -206,7 +209,7 @@ impl Servers {
         result
     }
 
-    /// Returns true if a side uses this server; of two servers of a kind, it uses one.
+    /// Returns true if a side uses this server. Of two servers of a kind, a side uses only one.
     fn is_used(&self, own: &ToggledServer, in_memory: bool) -> bool {
         let kind = own.settings.kind();
         let has_second = self.held.iter().any(|o| o.is_second && o.settings.kind() == kind);
@@ -220,8 +223,8 @@ impl ToggledServer {
         Self { started, is_second: false, settings, before, now, afterwards: None }
     }
 
-    /// Checks whether the settings exist and, on a server started here, whether it accepts the
-    /// values.
+    /// Checks whether the settings exist and, on a server started for the suite, whether their
+    /// values are accepted.
     fn try_out(&self, settings: &[(String, String)]) -> Result<(), SettingError> {
         for (setting, value) in settings {
             let before = self.settings.read(setting)?;
@@ -233,7 +236,7 @@ impl ToggledServer {
         Ok(())
     }
 
-    /// Returns the changes about to be made on a server of the user's own.
+    /// Returns the changes that a run will make on the user's own server.
     fn changes(&self, all: &Side) -> Vec<ServerChange> {
         if self.started.is_some() {
             return Vec::new();
@@ -247,8 +250,8 @@ impl ToggledServer {
         settings.into_iter().filter_map(change).collect()
     }
 
-    /// Applies the wanted settings and resets all others; then has the server write out its data,
-    /// so that no run pays for the one before.
+    /// Applies the wanted settings and resets all others. The server then writes out its data, so
+    /// that no run pays for the previous one.
     fn apply(&mut self, wanted: &[(String, String)]) -> Result<(), SettingError> {
         if self.before.is_empty() {
             return Ok(());
@@ -263,13 +266,13 @@ impl ToggledServer {
         self.settings.change(&changed)?;
         self.now = goal;
         match self.settings.settle() {
-            // The user may lack the permission for that on their own server.
+            // On their own server, the user may lack the permission to make it write out its data.
             Err(SettingError::Said { .. }) if self.started.is_none() => Ok(()),
             other => other,
         }
     }
 
-    /// Returns an error together with how the server ended, if it did.
+    /// Returns how the server ended if it did, and the error otherwise.
     fn explained(&self, error: &SettingError) -> String {
         match self.started.as_ref().and_then(Throwaway::ended) {
             Some(how) => format!("{} {how}", self.settings.kind().label()),
@@ -278,8 +281,9 @@ impl ToggledServer {
     }
 }
 
-/// Restores what a killed run has left changed on the user's own servers, and reports it. `named`:
-/// addresses given on this command line, with passwords, which are never written to the journal.
+/// Restores settings that a killed run left changed on the user's own servers, and reports them.
+/// `named` contains the addresses given on this command line. They may include passwords, which are
+/// never written to the journal.
 pub(crate) fn mend(named: &[String]) {
     let Some(directory) = store::state_directory() else { return };
     for line in mend_in(&directory, named) {
@@ -293,7 +297,7 @@ fn mend_in(directory: &Path, named: &[String]) -> Vec<String> {
         let left = Journal::left_behind(directory)?;
         Ok((turn, left))
     });
-    // Without the directory nothing was ever changed.
+    // If the journal's directory does not exist, nothing was ever changed.
     let Ok((_turn, left)) = left else { return said };
     for own in left.iter().rev().filter(|own| own.is_ours()) {
         let mut is_done = true;
@@ -330,7 +334,7 @@ fn undone(change: &ServerChange, named: &[String]) -> anyhow::Result<Undone> {
     Ok(settings.undo(change)?)
 }
 
-/// Returns the corresponding kind of `assay_suites::toggles`.
+/// Converts a kind of server from `assay_suites::toggles` to `assay_measure::servers`.
 pub(super) fn kind_of(kind: ServerKind) -> Kind {
     match kind {
         ServerKind::Postgres => Kind::Postgres,
@@ -338,7 +342,7 @@ pub(super) fn kind_of(kind: ServerKind) -> Kind {
     }
 }
 
-/// Returns the kind for which [`kind_of`] returns `kind`.
+/// Converts a kind of server from `assay_measure::servers` to `assay_suites::toggles`.
 pub(super) fn server_kind_of(kind: Kind) -> ServerKind {
     match kind {
         Kind::Postgres => ServerKind::Postgres,

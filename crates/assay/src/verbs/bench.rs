@@ -1,5 +1,5 @@
-//! `assay bench`: runs the benchmark programs of one or more builds alternately, unmodified, with a
-//! verdict for every benchmark.
+//! `assay bench`: runs the unmodified benchmark programs of one or more builds alternately, and
+//! gives a verdict for every benchmark.
 
 mod choose;
 mod planning;
@@ -179,7 +179,7 @@ impl CountArgs {
     }
 }
 
-/// Builds, lists and tries the benchmarks, measures, decides, and shows the result.
+/// Builds, lists and tries the benchmarks, measures them, and shows the verdicts.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     recorded::run(&args.record, &[], || asked(args, None), |path| resumed_run(args, path))
 }
@@ -187,7 +187,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Resumes a recorded run with its original command line.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
-    // The file determines what is measured; the current command line determines the duration and
+    // The file determines what is measured. The current command line determines the duration and
     // the output.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -200,7 +200,8 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
     systems::check_options(args.count.given())?;
     let passes = args.count.passes()?;
-    // Checked before a build, which takes long. Without counting none of the tools is needed.
+    // Tools are checked before a build, which takes long. Nothing is counted for `--list` and
+    // `--smoke`.
     if !alone {
         passes.check_tools()?;
     }
@@ -266,7 +267,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     measure(args, &catalogue, &mut asker, before, &passes, recorded)
 }
 
-/// Rejects files of recorded numbers in place of programs.
+/// Rejects recorded numbers that were given in place of programs.
 fn check_programs(programs: &[String]) -> anyhow::Result<()> {
     const RECORDED: [&str; 7] = ["txt", "csv", "tsv", "json", "jsonl", "xml", "assay"];
     let is_recorded = |text: &String| {
@@ -285,11 +286,11 @@ fn check_programs(programs: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Facts found out before the programs list their benchmarks.
+/// What is known before the programs list their benchmarks.
 struct Beforehand {
     /// The revisions, if the sides are revisions. Held until everything is measured.
     prepared: Option<Prepared>,
-    /// Findings about the libraries of the sides.
+    /// Findings about the builds and the libraries of the sides.
     findings: Vec<Finding>,
 }
 
@@ -430,7 +431,7 @@ fn measure(
         let verdict = show(args, &session.samples, session.recorder.as_ref())?;
         let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
         // A verdict that fails the build takes precedence over a benchmark that could not be
-        // measured, which is reported above.
+        // measured. The latter has been reported.
         let hides = failed && verdict != Ending::FailIfCameTrue;
         Ok(if hides { Ending::CommandFailed } else { verdict })
     })
@@ -448,7 +449,7 @@ fn describe(
     samples.environment.facts.extend(calibrated.facts);
     let harnesses: Vec<String> = catalogue.drivers.iter().map(|driver| driver.name()).collect();
     for (side, name) in catalogue.sides.iter().zip(&harnesses) {
-        // A fact that the sides share is reported once.
+        // Sides with the same harness as the first one need no fact of their own.
         let fact = match *name == harnesses[0] {
             true => "harness".to_owned(),
             false => format!("harness@{}", side.name),
@@ -507,8 +508,8 @@ fn sense(
     session.source.sense(executed, &analysis, run_time, &mut |done, of| telling.delaying(done, of))
 }
 
-/// Returns findings about builds that are slower than necessary: each reason once, with the sides
-/// that it applies to.
+/// Returns a finding for each reason why builds are slower than necessary, with the sides that it
+/// applies to.
 fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for (side, why) in catalogue.sides.iter().zip(&trial.debug_builds) {
@@ -555,10 +556,10 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     found
 }
 
-/// Returns how the samples are analyzed.
+/// Returns the options of the analysis.
 fn options(args: &Args, samples: &Samples) -> Options {
     let mut options = args.judge.options();
-    // A count may have been requested by its plain name; the plan contains its full name.
+    // The user may have requested a count by its plain name, while the plan contains the full name.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     options.adjust = args.suite.adjust();
     options

@@ -133,7 +133,7 @@ pub(crate) struct Args {
     pub(crate) given: Vec<String>,
 }
 
-/// Searches, records, and shows the result.
+/// Runs the search, records it, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))?;
     interrupt::install()?;
@@ -160,7 +160,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     search(&args, Some(&recorded))
 }
 
-/// Returns the two ends of the range as typed.
+/// Returns the two ends of the range as the user typed them. An omitted BAD becomes HEAD.
 fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     let (good, bad) = text
         .split_once("..")
@@ -204,7 +204,7 @@ fn commits(
     Ok(found)
 }
 
-/// Returns how to run the command in each tree.
+/// Returns how the command is built and run in each tree.
 fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let command = Command::new(args.command.iter().cloned())?;
     let what = args.benchmark.as_ref().map_or(What::Command, |name| What::Benchmark {
@@ -222,7 +222,7 @@ fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     })
 }
 
-/// Returns the metric that decides.
+/// Returns the name of the deciding metric.
 fn primary(metrics: &[Metric], asked: Option<&str>) -> anyhow::Result<String> {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
     let chosen = match asked {
@@ -246,8 +246,8 @@ fn plan(args: &Args, primary: String, recorded: Option<&Samples>) -> Plan {
         _ => Some(BUDGET),
     };
     if let Some(begun) = recorded.and_then(|recorded| recorded.plan.clone()) {
-        // Decisions made before the first block stay; a limit of blocks applied only to the first
-        // part.
+        // Decisions made before the first block are kept, except for a limit of blocks, which
+        // applied only to the first part of the search.
         let stop = match begun.stop {
             StopRule::Sequential { look_level, .. } => {
                 StopRule::Sequential { look_level, max_blocks: MOST_BLOCKS }
@@ -325,7 +325,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     let experiment = (&plan, deciding, Limits::default());
     let done = running.begin((&args.keep, &args.earlier), recorded, experiment)?;
-    // Places that a resumed search skipped before.
+    // Positions that the search skips, including those skipped before it was resumed.
     let before: RefCell<BTreeMap<usize, String>> = RefCell::default();
     let mut seconds = 0.0;
     let measured = running.measure(done, |standing| {
@@ -364,7 +364,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     Ok(ending(measured, verdict, record.filter(|_| must_save)))
 }
 
-/// Checks that a resumed search is among the same commits.
+/// Checks that a resumed search covers the same commits as before.
 fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     let names = |samples: &Samples| {
         samples.sides.iter().map(|side| side.name.clone()).collect::<Vec<String>>()
@@ -388,7 +388,7 @@ fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     samples.findings.iter().filter_map(place).collect()
 }
 
-/// The context in which the result is shown.
+/// What is needed to show the result, in addition to the result itself.
 struct ResultContext<'a> {
     args: &'a Args,
     ends: (&'a str, &'a str),
@@ -449,7 +449,7 @@ impl ResultContext<'_> {
         })
     }
 
-    /// Returns the command to continue with: one that shows the commit found, or that resumes the
+    /// Returns the command to run next: one that shows the commit found, or one that resumes the
     /// search.
     fn next(
         &self,

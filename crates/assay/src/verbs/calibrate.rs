@@ -1,9 +1,9 @@
-//! `assay calibrate`: the false-positive rate of this machine, and the smallest difference that it
-//! can detect.
+//! `assay calibrate`: determines the false-positive rate of this machine, and the smallest
+//! difference that it can detect.
 //!
-//! One long series of runs of one program is measured, or read from a file; the analysis then
-//! labels the runs in the way that each measuring method would have assigned them to two programs.
-//! Then two byte-identical copies of the program are compared. The result is kept for later runs.
+//! One long series of runs of one program is measured, or read from a file. The analysis then
+//! labels the runs as each measuring method would have assigned them to two programs. Finally, two
+//! byte-identical copies of the program are compared. The result is kept for later runs.
 
 use crate::args::{LookArgs, any_words, seconds};
 use crate::commands::{self, Prepared};
@@ -25,7 +25,7 @@ use assay_report::json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Share of the time spent on the series; the copies get the rest.
+/// Share of the time that is spent on the series. The rest is for the copies.
 const SERIES_SHARE: f64 = 0.8;
 
 /// Arguments of `assay calibrate`.
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Measures or reads a series, labels it, shows the result, and keeps it.
+/// Measures or reads a series, labels its runs, and shows and keeps the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.from {
         let samples = assay_file::read(path)?;
@@ -142,8 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-/// Returns the message that there are too few runs to label, with the time that a sufficient number
-/// would take.
+/// Returns a message if there are too few runs to label, with the time that enough runs would take.
 fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     let runs = samples.len();
     if runs >= CALIBRATED_FROM {
@@ -169,7 +168,7 @@ fn enough(seconds: f64) -> String {
     }
 }
 
-/// Returns the seconds from the start of one run to the start of the next.
+/// Returns the average time from the start of one run to the start of the next, in seconds.
 fn seconds_per_run(samples: &Samples) -> f64 {
     let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index));
     let wall = samples.metric_index("wall");
@@ -178,8 +177,10 @@ fn seconds_per_run(samples: &Samples) -> f64 {
     (began + took.unwrap_or(0.0)) / samples.len().max(1) as f64
 }
 
-/// Measures the program alongside its copy. It is an error if the copy cannot run elsewhere, or if
-/// the user interrupts.
+/// Compares the program with its copy at another path.
+///
+/// # Errors
+/// Fails if the copy cannot run there, or the user interrupts.
 fn layout(
     args: &Args,
     original: &Command,
@@ -198,7 +199,7 @@ fn layout(
     Ok(analysis.comparisons.first().and_then(Layout::of))
 }
 
-/// Returns the lines without hints, which mention options that `run` has and `calibrate` does not.
+/// Removes hints from a message, because they mention options that `run` has and `calibrate` lacks.
 fn without_hints(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with("hint: ")).collect()
 }
@@ -207,7 +208,7 @@ fn in_one_line(text: &str) -> String {
     without_hints(text).into_iter().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the share of the time spent on the series: all of it for a recording.
+/// Returns the share of the time that is spent on the series, which is 1 for `--record`.
 fn share(args: &Args) -> f64 {
     if args.record.is_some() { 1.0 } else { SERIES_SHARE }
 }
@@ -237,7 +238,7 @@ fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
 fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     let program = original.resolve()?;
     let name = program.file_name().context("a program has a name")?;
-    // The name of the directory has another length, so path and stack move as they do between build
+    // The directory's name differs in length, so that path and stack move as they do between build
     // directories.
     let directory = room.join("a-byte-identical-copy");
     std::fs::create_dir(&directory).with_context(|| directory.display().to_string())?;
@@ -301,7 +302,7 @@ fn tell(
     layout: Option<Layout>,
     (environment, samples): (&Environment, &Samples),
 ) -> anyhow::Result<()> {
-    // The recording contains the command that ran; assay's own program is not a command of the
+    // The recording contains the command that was run. The built-in program is not a command of the
     // user.
     let told = samples.sides.first().and_then(|side| side.command.clone());
     let own = args.from.is_none() && args.command.is_none() && args.words.is_empty();
@@ -315,8 +316,8 @@ fn tell(
     }
 }
 
-/// Keeps the result for later runs, unless this is disabled. If it cannot be written, the displayed
-/// result is still valid.
+/// Keeps the result for later runs, unless the user opted out. The displayed result is valid even
+/// if it cannot be written.
 fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: Option<&str>) {
     if args.no_save {
         return;

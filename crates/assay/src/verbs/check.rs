@@ -17,9 +17,9 @@ use assay_report::console::outputs;
 use assay_report::json::{self, Checked, Explanation};
 use std::path::{Path, PathBuf};
 
-/// Default time for measuring, s.
+/// Default time budget for measuring, in seconds.
 const BUDGET: f64 = 300.0;
-/// Confidence of the whole answer.
+/// Default confidence level of all verdicts together.
 const CONFIDENCE: f64 = 0.95;
 
 /// Arguments of `assay check`.
@@ -108,7 +108,7 @@ pub(crate) struct Args {
     remove_hook: bool,
 }
 
-/// A threshold, as typed.
+/// A threshold, and the text that the user typed.
 #[derive(Clone, Debug, PartialEq)]
 struct Size {
     text: String,
@@ -151,8 +151,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     measure(args, &asked, &config, found, &mut repository, &compared, revisions)
 }
 
-/// Returns the files in the repository that this check writes, by their path from its top, so that
-/// they do not count as changes at the next check.
+/// Returns the files in the repository that this check writes, relative to the repository's root,
+/// so that the next check does not count them as changes.
 fn own_files(args: &Args, top: &Path) -> Vec<PathBuf> {
     let from_top = |path: &PathBuf| {
         let path = std::path::absolute(path).ok()?;
@@ -163,7 +163,8 @@ fn own_files(args: &Args, top: &Path) -> Vec<PathBuf> {
     args.comment.iter().chain(&args.save).filter_map(from_top).collect()
 }
 
-/// The effective settings: from the options, otherwise from the file, otherwise the defaults.
+/// The effective settings, which come from the options, otherwise from the configuration file,
+/// otherwise from the defaults.
 struct CheckSettings {
     threshold: Threshold,
     threshold_text: Option<String>,
@@ -187,7 +188,7 @@ impl CheckSettings {
     }
 }
 
-/// Finds the two revisions.
+/// Determines the two revisions to compare, and the files that differ.
 fn sides(
     args: &Args,
     config: &Config,
@@ -217,8 +218,8 @@ fn sides(
     Ok((compared, [base, Revision { written, ..head }]))
 }
 
-/// Returns true for files that no program reads: documents at the top, and files elsewhere that
-/// describe or test the project.
+/// Returns true for files that no program reads: documents and settings at the root, and everything
+/// in directories for documentation or continuous integration.
 fn is_document(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
     let is_page = [".md", ".rst", ".adoc"].iter().any(|ending| path.ends_with(ending));
@@ -336,7 +337,7 @@ fn show(
         changed_benchmarks,
         is_shuffled: measured.is_shuffled,
     };
-    // A comment that can't be written must not prevent the output to the screen.
+    // A comment that can't be written must not prevent the output on the terminal.
     let written = args.comment.as_ref().map_or(Ok(()), |path| {
         let text = assay_report::check::markdown(&report);
         whole_file::replace(path, text.as_bytes()).with_context(|| "--comment")
@@ -349,7 +350,7 @@ fn show(
     Ok(ending(args, measured))
 }
 
-/// Returns the exit status.
+/// Returns the exit status for the verdicts and failures.
 fn ending(args: &Args, measured: &Measured) -> Ending {
     let rows = || measured.programs.iter().flat_map(|own: &CheckedProgram| &own.rows);
     let any = |of: &[Standing]| rows().any(|row| of.contains(&row.standing));
@@ -373,7 +374,7 @@ fn ending(args: &Args, measured: &Measured) -> Ending {
     }
 }
 
-/// Returns the error about a project without benchmarks.
+/// Returns the message that a project has no benchmarks, with what was looked for.
 fn nothing_found(found: &ProjectBenchmarks, top: &Path) -> String {
     let looked: Vec<String> = found
         .looked

@@ -1,4 +1,4 @@
-//! `assay compare`: decides between samples recorded by `assay` or by other tools.
+//! `assay compare`: reaches a verdict on samples recorded by `assay` or by other tools.
 
 pub(crate) mod suite;
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     same: SameArgs,
 
     /// Also run every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...), with a short table
-    /// on the screen and all results in --json
+    /// on the terminal and all results in --json
     ///
     /// Each result equals R's for the same data. The tests do not change the verdict: picking the
     /// one with the most pleasing result is a way to fool yourself. Only complete blocks are used.
@@ -99,15 +99,15 @@ enum Format {
     Benchstat,
 }
 
-/// Returns the file names as shown in errors.
+/// Returns the names of the files, as errors list them.
 fn named(files: &[PathBuf]) -> String {
     files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Checks that runs of several builds are not treated as independent values.
+/// Rejects options that would treat the runs of one build as independent values.
 ///
 /// # Errors
-/// If classical tests are requested for such runs.
+/// Fails if a side has several builds, and classical tests or a format based on them are requested.
 fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     let option = match (args.all, args.protocol.rigorous) {
         _ if args.format.is_some() => "--format",
@@ -123,10 +123,10 @@ fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that there is something to compare; reports a file that was given twice.
+/// Checks that there is something to compare, and adds a finding about a file that was given twice.
 ///
 /// # Errors
-/// If `--fail-if` could never be true.
+/// Fails if the condition of `--fail-if` could never be met.
 fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
     let fail_if = &args.judge.fail_if;
     // Several subjects of one side are compared with each other.
@@ -150,7 +150,7 @@ fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
     (1..files.len()).find(|&i| again(i)).map(|i| &files[i])
 }
 
-/// Reads the samples, analyses them, and shows the result.
+/// Reads the samples, analyzes them, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let sides = args.sides.with(&args.files)?;
     let files = files_of(&sides);
@@ -163,7 +163,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut work = Work::on_files(args.show.quiet, "comparing", &files);
     let mut samples = import::load_sides(&sides, &args.reading.options())?;
     if let ([only], false) = (files.as_slice(), args.col.is_empty()) {
-        // Columns of one file share its name, because they come from one recording.
+        // All columns of a file have its name as their source, because they come from one
+        // recording.
         let file = only.display().to_string();
         samples.sides.iter_mut().for_each(|side| {
             side.source.get_or_insert_with(|| file.clone());

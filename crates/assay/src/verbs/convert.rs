@@ -73,8 +73,8 @@ fn form(args: &Args) -> anyhow::Result<RawForm> {
     }
 }
 
-/// Returns the form for the name of a file. Any `.csv` is a table of observations, because nothing
-/// is summarized here.
+/// Returns the format that a file name selects. Every `.csv` is a table of observations, because
+/// nothing is summarized here.
 pub(crate) fn form_of(path: &Path) -> Option<RawForm> {
     let is_csv = || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     RawForm::of_ending(path).or_else(|| is_csv().then_some(RawForm::Csv))

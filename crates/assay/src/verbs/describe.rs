@@ -1,4 +1,4 @@
-//! `assay describe`: summarizes single series, without a comparison.
+//! `assay describe`: summarizes individual series without comparing them.
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, PageArgs, ReadingArgs, ShowArgs, SideArgs, confidence, files_of};
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     pages: PageArgs,
 }
 
-/// Options for what to describe.
+/// Options that select what is described.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Describing")]
 struct WhatArgs {
@@ -76,11 +76,11 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
-/// Number of subjects up to which each is described in full; more are shown in one table unless
-/// `--all` is given.
+/// Maximum number of subjects that are each described in full. If there are more, they are shown in
+/// one table unless `--all` is given.
 const FEW: usize = 3;
 
-/// Shows many series, or series of which only summaries are left, in one table.
+/// Shows many series, or series that exist only as summaries, in one table.
 fn show_overview(args: &Args, files: &[PathBuf], samples: &Samples) -> anyhow::Result<Ending> {
     let confidence = args.what.confidence.unwrap_or(Options::default().confidence);
     let mut found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)

@@ -1,9 +1,9 @@
 //! `assay doctor`: finds what disturbs measurements on this machine, measures the cost, and shows
 //! how to fix it.
 //!
-//! Facts come from the environment, costs from a short experiment: a program of known work,
-//! unchanged and under every available setting, in the same blocks. `--fix -- CMD` applies every
-//! fix for the whole machine, runs a command, and restores everything.
+//! Facts come from the environment. Costs come from a short experiment that runs a program of known
+//! work, unchanged and under every available setting, in the same blocks. `--fix -- CMD` applies
+//! every machine-wide fix, runs a command, and restores all settings.
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
@@ -76,7 +76,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     if !args.look.quiet {
         for finding in &findings {
             let how = if finding.severity == Severity::Note { "note" } else { "warning" };
-            // The command is not measured by `assay`.
+            // The command is not measured by `assay`, so the end of the message does not apply.
             let message = finding.message.trim_end_matches(": measured without");
             output::say(&format!("{how}: {message}"));
         }
@@ -136,7 +136,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 trials = found;
                 missing.extend(refused);
             }
-            // The disturbances are known nevertheless.
+            // The disturbances can be reported without the experiment.
             Err(RunError::Reading(why)) => missing.push(why),
             Err(obstacle) => {
                 let interrupted = matches!(obstacle, RunError::Interrupted(_));
@@ -164,7 +164,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
     Ok(if args.strict && disturbed { Ending::FailIfCameTrue } else { Ending::Fine })
 }
 
-/// Returns problems according to the recorded facts, and settings that could be improved.
+/// Returns the problems that the recorded facts reveal, and the settings that could be improved.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
     let pin = quiet_cpu().map(|cpu| format!("--pin {cpu}"));
     let machine = Machine::here();
@@ -246,7 +246,7 @@ fn others() -> Vec<Ailment> {
         .collect()
 }
 
-/// Returns the permissions that this user lacks, and their uses.
+/// Returns messages about the permissions that this user lacks, and what they are for.
 fn missing(allowed: &Privileges) -> Vec<String> {
     let mut missing = Vec::new();
     if !allowed.sys_nice && allowed.rtprio_limit == 0 {
@@ -259,17 +259,17 @@ fn missing(allowed: &Privileges) -> Vec<String> {
     missing
 }
 
-/// The results of the experiment.
+/// The results of trying the settings.
 #[derive(Debug, Default)]
 struct Trials {
     settings: Vec<report::Trial>,
     over_time: Option<spread::SpreadOverTime>,
-    /// Share of the CPU time that the hypervisor took.
+    /// Share of CPU time that the hypervisor took; `None` outside virtual machines.
     stolen: Option<f64>,
 }
 
-/// Runs the program of known work unchanged and under every setting, in the same blocks. Refused
-/// settings are returned as messages.
+/// Runs the program of known work unchanged and under every setting, in the same blocks. Also
+/// returns messages about settings that were refused.
 fn try_settings(
     args: &Args,
     environment: &Environment,
@@ -286,9 +286,9 @@ fn try_settings(
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
     let mut session = known_work::session(commands)?;
-    // Its number of CPUs makes stolen time a share.
+    // The number of CPUs is needed to express stolen time as a share.
     session.samples.environment = environment.clone();
-    // A setting that is refused during warm-up is removed from all trials.
+    // Warm-up removes a refused setting from all trials, so the requested settings are kept here.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
     session.begin(&plan, 0, Limits::default());
@@ -311,7 +311,7 @@ fn try_settings(
     Ok((trials, refused.map(|f| f.message).collect()))
 }
 
-/// Returns the settings worth trying here; the first is the unchanged program.
+/// Returns the settings worth trying here, of which the first is the unchanged program.
 fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     let plain = Control::default();
     let pinned = |cpu: u32| Control { cpus: vec![cpu], ..Control::default() };
@@ -332,7 +332,7 @@ fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     settings
 }
 
-/// Returns a subject's values in the blocks that are complete, in order.
+/// Returns a subject's values in the complete blocks, in order.
 fn blocks_of(samples: &Samples, subject: usize) -> Vec<f64> {
     samples.complete_blocks(0).iter().map(|row| row.values[subject]).collect()
 }

@@ -23,7 +23,7 @@ pub(crate) struct CompletionsArgs {
     #[arg(long, value_enum, value_name = "WHAT", hide = true)]
     names: Option<Names>,
 
-    /// The words of a command line
+    /// Words of the command line so far
     #[arg(last = true, requires = "names", hide = true, value_hint = clap::ValueHint::Other)]
     words: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-/// Prints completions.
+/// Prints completions, or names for completion scripts.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Ending> {
     if let Some(what) = args.names {
         let names = completing::names(what, &args.words);
@@ -59,7 +59,8 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
         let mut command = command;
         command.build();
         for verb in with_verbs(&command) {
-            // Leaking is fine: there are few names, and the process ends with them.
+            // Leaking is fine, because there are few names, and the process ends after printing
+            // them.
             let named = verb.get_display_name().unwrap_or(verb.get_name()).to_owned();
             let page = page(verb.clone().name(&*named.clone().leak()))?;
             std::fs::write(directory.join(format!("{named}.1")), page).with_context(place)?;
@@ -81,7 +82,7 @@ fn with_verbs(command: &clap::Command) -> Vec<&clap::Command> {
 fn page(mut command: clap::Command) -> anyhow::Result<Vec<u8>> {
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");
-    // The page has every option with its help.
+    // Unlike the short help, the page lists every option.
     let command = command.mut_args(|argument| argument.hide_short_help(false));
     let man = clap_mangen::Man::new(command.clone());
     let mut page = Vec::new();

@@ -21,10 +21,10 @@ use confirming::Confirming;
 pub(crate) use measured::query;
 pub(crate) use options::Args;
 
-/// Judges, confirms and shows the run. The outcome is that of the worst benchmark.
+/// Judges, confirms and shows the run. The worst benchmark determines the outcome.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     exporting::check(&args.export, args.file.as_deref())?;
-    // Errors in the command line are reported before an alarm needs it.
+    // Errors in the confirming command are reported now, even if no alarm needs it.
     if !args.confirm.words.is_empty() {
         measured::check(&args.confirm.words)?;
     }
@@ -63,10 +63,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending(&gate))
 }
 
-/// Returns the settings; a larger threshold also raises the default of `--detect`.
+/// Returns the settings. A larger threshold also raises the default of `--detect`.
 ///
 /// # Errors
-/// If `--detect` is below the threshold: a worsening of that size would not be reported.
+/// Fails if `--detect` is below the threshold, because a worsening of that size would not be
+/// reported.
 fn asked(args: &Args) -> anyhow::Result<GateSettings> {
     let default = GateSettings::default();
     let threshold = args.threshold.unwrap_or(default.threshold);
@@ -88,7 +89,7 @@ fn asked(args: &Args) -> anyhow::Result<GateSettings> {
 
 fn show(args: &Args, report: &GateReport<'_>) -> anyhow::Result<()> {
     let look = &args.beside.look;
-    // A file that cannot be written must not prevent the output to the screen.
+    // A file that cannot be written must not prevent the output on the terminal.
     let written = exporting::write(&args.export, report, look.quiet);
     output::print(&if look.json {
         json::text(&Gated::of(report))?

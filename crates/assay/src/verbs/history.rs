@@ -42,11 +42,11 @@ enum Command {
     /// Measure past revisions that have no run
     #[cfg(unix)]
     Backfill(Box<backfill::Args>),
-    /// List the runs, latest first
+    /// List the runs, newest first
     Log(runs::LogArgs),
     /// Show one run
     Show(runs::ShowArgs),
-    /// Find what changed, and between which commits
+    /// Find which benchmarks changed, and between which commits
     Trend(trend::Args),
     /// Write the history as web pages that work from a disk or a web server
     Site(site::Args),
@@ -64,7 +64,7 @@ enum Command {
     Alias(alias::Args),
 }
 
-/// Runs the subcommand.
+/// Runs the selected subcommand.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Command::Add(args) => add::run(args),

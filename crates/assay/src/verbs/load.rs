@@ -1,5 +1,5 @@
-//! `assay load`: measures the capacity of a server, or which of two is better, with scheduled
-//! requests in alternating slices.
+//! `assay load`: measures the capacity of a server, or which of several servers is better, with
+//! scheduled requests in alternating slices.
 
 mod options;
 mod permission;
@@ -31,13 +31,13 @@ use settings::LoadSettings;
 use std::path::Path;
 use telling::{Telling, load_in_words};
 
-/// Default secondary metrics: the shape of the latencies, and missing answers.
+/// Default secondary metrics: latency quantiles, answered requests, and the achieved rate.
 const SHOWN: [&str; 5] =
     ["latency_p50", "latency_p99", "latency_p99_9", "answered", "rate_achieved"];
-/// Additional secondary metrics for servers that are started here: their resource usage.
+/// Additional default secondary metrics for servers that are started here: their resource usage.
 const OF_SERVERS: [&str; 2] = ["server_memory", "server_cpu_per_request"];
 
-/// Loads, records, decides, shows.
+/// Loads the servers, records and decides on the measurements, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.as_generator {
         interrupt::install()?;
@@ -72,20 +72,20 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling::new(args.record.show.quiet);
     telling.line.machine(&environment);
-    // Dropping this ends the servers, whatever happens from here on.
+    // The servers are stopped when this is dropped, whatever happens from here on.
     let mut places = asked.places(args)?;
     LoadSettings::fit_search(args, &mut places);
     let too_short = too_few_requests(&plan, &places)?;
     let prepared = serving::prepare(args, &asked)?;
     let servers = serving::start(args, &asked, prepared.as_ref(), &mut places, &telling)?;
-    // Separate generators inherit the CPUs on which they may run.
+    // Generators in separate processes inherit the CPUs on which they may run.
     asked.pin(args)?;
     let mut generators = match asked.ways.is_empty() {
         true => Generators::here(),
         false => Generators::start(&asked.ways)?,
     };
     serving::await_answers(args, &asked, &places, &servers, &mut generators, &telling)?;
-    // The original run compared them.
+    // A resumed run compared the answers when it was started.
     let answers = match recorded {
         None => load::compare_answers(&asked.sides, &places, &mut generators)?,
         Some(_) => Vec::new(),
@@ -145,7 +145,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let mut running = Recorded::new(source);
     let samples = &mut running.session.samples;
     samples.environment = environment;
-    // Secrets in requests are kept out of every record, even without an option.
+    // Secrets in requests are kept out of every record, even without `--anonymous`.
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
     asked.facts(args, &load, &mut samples.environment);
     if let Some(prepared) = &prepared {
@@ -172,7 +172,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
     let measured = running.measure(done, |standing| telling.standing(&standing, &plan));
     telling.line.end();
-    // A search ends if no rate can meet its goals.
+    // A search that ends because no rate can meet its goals was not interrupted.
     let pointless = running.session.source.search.as_ref().is_some_and(Search::is_pointless);
     let measured = match measured {
         Ok(StopReason::Interrupted) if pointless && interrupt::count() == 0 => {
@@ -181,7 +181,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         other => other,
     };
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
-        // The servers are no longer needed while pages are written.
+        // The servers are no longer needed while the results are written.
         session.source.servers.clear();
         if session.samples.is_empty() {
             session.source.so_far().iter().for_each(|finding| {
@@ -204,7 +204,7 @@ fn plan_of(args: &Args, asked: &LoadSettings, recorded: Option<&Samples>) -> any
     });
     let mut plan = planning::plan(&args.when, &args.judge, &primary, MAX_BLOCKS);
     if plan.secondary.is_empty() && args.find.is_none() {
-        // Unneeded metrics would lower the certainty of the others.
+        // Metrics that are not needed would lower the certainty of the others.
         let served = !asked.commands.is_empty();
         let of_servers = if served { &OF_SERVERS[..] } else { &[] };
         let limited = args.serve.serve_memory.is_some();
@@ -220,7 +220,7 @@ fn plan_of(args: &Args, asked: &LoadSettings, recorded: Option<&Samples>) -> any
     })
 }
 
-/// Checks that all metrics exist, and that the threshold fits the deciding one.
+/// Checks that all metrics exist, and that the threshold suits the deciding metric.
 fn check(plan: &Plan, metrics: &[Metric]) -> anyhow::Result<()> {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
     let asked = plan.secondary.iter().map(|name| ("--secondary", name));

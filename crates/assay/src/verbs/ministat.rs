@@ -1,9 +1,9 @@
-//! `assay ministat`, and the binary called by the name `ministat`: byte-compatible with the
-//! original.
+//! `assay ministat`, and the same program invoked as `ministat`: byte-compatible with the original
+//! ministat.
 //!
-//! Its arguments bypass the parser of the other verbs, which would accept and print other things.
-//! This file determines the environment of the run (flavor, terminal, variables), opens files, and
-//! prints; everything else is in `assay_ministat`.
+//! Its arguments bypass the parser of the other commands, which would accept and print other
+//! things. This file determines the environment of the run (flavor, terminal, variables), opens
+//! files, and prints. Everything else is in `assay_ministat`.
 
 use crate::{Ending, output};
 use assay_measure::terminal;
@@ -19,7 +19,7 @@ const VARIABLE: &str = "ASSAY_MINISTAT";
 /// Size of the output buffer, in bytes.
 const AT_ONCE: usize = 1 << 16;
 
-/// Arguments of `assay ministat`, as help and man page show them; they are read elsewhere.
+/// Arguments of `assay ministat`, for the help and the man page. They are parsed elsewhere.
 #[derive(clap::Args, Debug)]
 #[command(
     disable_help_flag = true,
@@ -53,8 +53,8 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// Returns the arguments, if the command line is for `ministat`: called by that name, or as the
-/// verb.
+/// Returns the arguments if the program is invoked as `ministat`, or if `ministat` is the first
+/// argument.
 pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     let program = line.next()?;
     let is_named = Path::new(&program).file_name() == Some(OsStr::new("ministat"));
@@ -64,7 +64,7 @@ pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     None
 }
 
-/// Returns the flavor, and the remaining arguments.
+/// Returns the flavor, from `--flavour` or the environment variable, and the remaining arguments.
 fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     let first = arguments.first().and_then(|first| first.to_str());
     let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let mut out = BufWriter::with_capacity(AT_ONCE, io::stdout().lock());
     let ran = assay_ministat::run(arguments, &surroundings, &mut out);
-    // Drop the unwritten rest, so that writing it is not tried again.
+    // Discard the unwritten bytes, so that dropping `out` does not write them.
     drop(out.into_parts());
     match ran {
         Ok(ending) => {

@@ -1,7 +1,8 @@
 //! `assay plan`: computes how many runs are needed, or which difference a given number of runs can
 //! detect.
 //!
-//! Reads numbers or a pilot, calls the analysis, shows the result. Nothing is computed here.
+//! This module reads numbers or a pilot experiment, calls the analysis, and shows the result.
+//! Nothing is computed here.
 
 use crate::args::{LookArgs, ReadingArgs, SideArgs, chance, files_of, threshold};
 use crate::progress::Work;
@@ -43,11 +44,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = delta)]
     delta: Option<Size>,
 
-    /// Difference to detect, written as for `assay compare`: a percentage, or an amount with a unit
+    /// Difference to detect, as for `assay compare`: a percentage, or an amount with a unit
     #[arg(long, value_name = "SIZE", value_parser = threshold, conflicts_with = "delta")]
     threshold: Option<Threshold>,
 
-    /// Standard deviation of the values (for pairs: of their differences), in the unit of --delta
+    /// Standard deviation of the values (for pairs, of their differences), in the unit of --delta
     #[arg(long, value_name = "SIZE", value_parser = size)]
     sd: Option<Size>,
 
@@ -71,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", requires = "recorded")]
     primary: Option<String>,
 
-    /// Plan for blocks, each of which measures both commands; the test is two-sided
+    /// Plan for blocks, each of which measures both commands, and for a two-sided test
     #[arg(long, requires = "recorded", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 
@@ -83,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long = "type", value_name = "WHAT", default_value = "two-sample")]
     kind: What,
 
-    /// Also count differences in the wrong direction as found, like R's strict = TRUE
+    /// Also count a difference in the wrong direction as found, like R's strict = TRUE
     #[arg(long)]
     strict: bool,
 
@@ -103,7 +104,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Alternative hypotheses, also in R's spelling.
+/// Alternative hypotheses, with R's spellings as aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Side {
     /// In either direction
@@ -116,7 +117,7 @@ enum Side {
     Less,
 }
 
-/// Kinds of tests, also in R's spelling.
+/// Kinds of tests, with R's spellings as aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Two samples of n runs each
@@ -136,7 +137,7 @@ struct Size {
     measure: Option<Measure>,
 }
 
-/// End of the message about a size that is zero or negative.
+/// End of the error message for a size that is zero or negative.
 const NOT_POSITIVE: &str = "it must be greater than 0";
 
 /// Computes the plan and shows it.
@@ -181,7 +182,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Returns the question, without the sizes.
+/// Returns the question for this difference and standard deviation.
 fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion {
     PlanQuestion {
         kind: match args.kind {
@@ -206,8 +207,8 @@ fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion
     }
 }
 
-/// Returns the question with its sizes, without a pilot. The sizes must have the same unit;
-/// `--unit` gives the unit of bare numbers.
+/// Returns the question and the unit of its sizes, without a pilot. The sizes must have the same
+/// unit; `--unit` gives the unit of bare numbers.
 fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
     let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
@@ -233,8 +234,8 @@ fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
 }
 
-/// Returns the question with its sizes, for a pilot: the sizes are in the unit of the pilot, except
-/// that the difference may be a fraction of the reference.
+/// Returns the question for a pilot, whose values have this unit. The difference may also be a
+/// fraction of the reference.
 fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     let scaled = matches!(unit, Unit::Second | Unit::Byte);
     let amount = |option: &str, size: &Size| match &size.measure {
@@ -260,7 +261,7 @@ fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     Ok(asked(args, delta.map(|(value, measure)| of_size(value, measure)), sd))
 }
 
-/// Returns the difference to detect, from either of the two options for it.
+/// Returns the difference to detect, from `--threshold` or `--delta`.
 fn difference(args: &Args) -> Option<Size> {
     let threshold = args.threshold.as_ref().map(|threshold| match threshold {
         Threshold::Relative(share) => Size { value: *share, measure: Some(Measure::Fraction) },

@@ -1,6 +1,7 @@
-//! `assay profile`: shows where a program spends its time. Finds a suitable sampler for the
-//! program, or reads the output of a sampler, and shows shares with their intervals. With two
-//! programs, it samples runs alternately and decides on every function. Nothing is computed here.
+//! `assay profile`: shows where a program spends its time. It finds a suitable sampler for the
+//! program, or reads the output of a sampler, and shows shares of the time with their intervals.
+//! With two programs, it samples runs alternately and decides on every function. Nothing is
+//! computed here.
 
 pub(super) mod comparing;
 pub(super) mod exporting;
@@ -91,12 +92,12 @@ pub(crate) struct HowArgs {
 
     /// How perf unwinds the stack
     ///
-    /// Frame pointers (fp) are cheap, but need code compiled with them. dwarf is expensive, but
-    /// always works.
+    /// Frame pointers (fp) are cheap, but the code must be compiled with them. dwarf is expensive,
+    /// but always works.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallGraphName::Fp)]
     call_graph: CallGraphName,
 
-    /// Stop sampling, and the program, after this time
+    /// Stop the program and the sampling after this time
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     duration: Option<f64>,
 
@@ -154,7 +155,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, short)]
     quiet: bool,
 
-    /// Print every warning and note in full [default: at most five lines]
+    /// Print all warnings and notes in full [default: at most five lines]
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
 
@@ -169,7 +170,7 @@ impl ProfileShowArgs {
     }
 }
 
-/// Samplers by name.
+/// Names of samplers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SamplerName {
     /// For Ruby, in-process
@@ -182,7 +183,7 @@ enum SamplerName {
     Perf,
 }
 
-/// Clocks by name.
+/// Names of clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ClockName {
     /// CPU time
@@ -217,7 +218,7 @@ impl SamplerArgs {
         })
     }
 
-    /// Returns the first given option that makes sense only when sampling.
+    /// Returns the first option given that applies only to sampling.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
             ("--sampler", self.sampler.is_some()),
@@ -241,7 +242,7 @@ impl HowArgs {
         }
     }
 
-    /// Returns the first given option that makes sense only when sampling.
+    /// Returns the first option given that applies only to sampling.
     fn given(&self) -> Option<&'static str> {
         let others = [
             ("--duration", self.duration.is_some()),
@@ -254,13 +255,13 @@ impl HowArgs {
     }
 }
 
-/// A subject to profile.
+/// What to profile.
 enum Subject {
     File(PathBuf),
     Command(Command),
 }
 
-/// Determines the subject, and profiles it.
+/// Determines what to profile, and profiles it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut subjects =
         args.subjects.iter().map(|text| subject(text)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -320,12 +321,12 @@ fn ended(sampled: anyhow::Result<Ending>) -> anyhow::Result<Ending> {
     }
 }
 
-/// Parses a subject: a file with a profile, or a command. A file that can be read but not executed
-/// is a profile.
+/// Parses a subject: a profile file, or a command. A file that can be read but not executed is a
+/// profile.
 fn subject(text: &str) -> anyhow::Result<Subject> {
     let own = word_of(text);
     let path = Path::new(&own);
-    // A pipe can't be run: `<(perf script)` of a shell, /dev/stdin.
+    // A pipe, such as `<(perf script)` or /dev/stdin, cannot be run.
     let is_pipe = path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir());
     if text == "-" || is_pipe {
         return Ok(Subject::File(path.to_owned()));
@@ -334,7 +335,7 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
         if !is_program(path) || exporting::is_profile_name(path) {
             return Ok(Subject::File(path.to_owned()));
         }
-        // A name without a slash would be looked up in PATH, although the file is in the current
+        // A name without a slash would be looked up in PATH, but this file is in the current
         // directory.
         let path = if text.contains('/') { path.to_owned() } else { Path::new(".").join(path) };
         return Ok(Subject::Command(Command::new([path])?));
@@ -346,12 +347,12 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
     Ok(Subject::Command(Command::parse(text, false)?))
 }
 
-/// Returns true if `text` is the name of a program in `PATH`, whatever its extension.
+/// Returns true if `text` names a program that can be found, whatever its extension.
 fn found_as_program(text: &str) -> bool {
     Command::new([word_of(text)]).is_ok_and(|command| command.resolve().is_ok())
 }
 
-/// Parses a sampling rate: `997`, `997Hz`.
+/// Parses a sampling rate, as in `997` or `997Hz`.
 fn rate(text: &str) -> Result<f64, String> {
     let bare = text.trim().trim_end_matches("Hz").trim_end_matches("hz").trim_end();
     match bare.parse::<f64>() {

@@ -48,8 +48,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Measure nothing; count the machines on which the result of the first FILE holds, according
-    /// to the repetitions that follow it
+    /// Measure nothing; count the machines on which the result of the first FILE is confirmed by
+    /// the repetitions in the other files
     #[arg(long, conflicts_with_all = ["runs", "time", "seed", "save", "no_save", "anonymous"])]
     summary: bool,
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Exit with status 1 on this outcome, and with status 3 if the outcome is unknown
+    /// Exit with status 1 if this is the outcome, and with status 3 if the outcome is unknown
     #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     fail_if: Vec<FailIf>,
 
@@ -76,16 +76,16 @@ pub(crate) struct Args {
     show: ShowArgs,
 }
 
-/// Outcomes that can fail a build.
+/// Outcomes for `--fail-if`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailIf {
-    /// A result is not confirmed, or is contradicted
+    /// A result is not confirmed or is contradicted
     NotConfirmed,
     /// A result is contradicted
     Contradicted,
 }
 
-/// Measures again, compares, and shows the result.
+/// Measures the recorded run again, compares both, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.summary {
         return summary::run(args);
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     })
 }
 
-/// Compares both runs and shows them; does nothing if nothing was measured.
+/// Compares both runs and shows the comparison. Does nothing if nothing was measured.
 fn decide(
     args: &Args,
     (repeated, recorded): (&Path, &Samples),
@@ -162,8 +162,8 @@ fn decide(
     Ok(judge(replication.status(), &args.fail_if))
 }
 
-/// Settings of the machine to report in a comparison of two runs, in addition to those that
-/// identify the machine.
+/// Settings to report if they differ between the two runs, with their displayed names. Facts that
+/// identify the machine are compared elsewhere.
 const SETTINGS: [(&str, &str); 8] = [
     ("distribution", "system"),
     ("virtualisation", "virtual machine"),

@@ -46,9 +46,9 @@ use std::time::Duration;
 
 pub(crate) use again::{Again, again, recorded_commands};
 
-/// Smallest number of runs in a block for which the user has to confirm.
+/// Minimum number of runs per block for which the user must confirm a scan.
 const ASK_FROM: usize = 500;
-/// Maximum number of commands that the launcher can handle.
+/// Maximum number of commands that the launcher supports.
 const MOST_SUBJECTS: usize = 65_536 - 16;
 
 /// Arguments of `assay run`.
@@ -83,13 +83,13 @@ pub(crate) struct Args {
     /// Measure several builds per side, so that effects of code placement by the linker are not
     /// mistaken for a change
     ///
-    /// Give the files of each side, as in 'old-*,new-*'. A single COMMAND then runs each of them,
-    /// with {build} in place of the file (docs/guides/layout.md).
+    /// Give the files of each side, as in 'old-*,new-*'. A single COMMAND is then run with each of
+    /// them in place of {build} (docs/guides/layout.md).
     #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
 
     /// Measure the reference twice in every block, as two sides; any difference between them is
-    /// noise, so other differences of that size mean nothing
+    /// noise, so other differences of that size are not meaningful
     #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
     control: bool,
 
@@ -120,8 +120,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns all settings for running commands and reading their metrics, for comparison with
-    /// those of another run.
+    /// Returns all settings for running commands and reading their metrics as text, for comparison
+    /// with another run.
     fn all_settings(&self) -> String {
         let what = (&self.builds, self.scan.all(), self.control);
         format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.settings)
@@ -134,8 +134,8 @@ impl Args {
 struct ScanArgs {
     /// Values of a parameter, substituted for {NAME}
     ///
-    /// The commands are measured for every value: n=1..8, n=0..1+0.25, n=1..1024*2, lib=libc,musl;
-    /// 2:n=... for the second command only.
+    /// The commands are measured for every value: n=1..8, n=0..1+0.25, n=1..1024*2 or
+    /// lib=libc,musl. 2:n=... applies only to the second command.
     #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
     parameter: Vec<String>,
 
@@ -143,7 +143,7 @@ struct ScanArgs {
     #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"], allow_hyphen_values = true)]
     list: Vec<String>,
 
-    /// Step through several parameters together, instead of combining every value with every other
+    /// Step through several parameters together, instead of combining each value with every other
     #[arg(long)]
     zip: bool,
 
@@ -178,7 +178,7 @@ impl ScanArgs {
     }
 }
 
-/// Measures, records, decides, and shows the result.
+/// Measures the commands, records and decides, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.record.check(&[])?;
     let Some(path) = &args.record.earlier.resume else {
@@ -193,22 +193,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let instead = "give the whole command line again after --resume FILE, with the values";
         resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
-        // The file determines what is measured; the current command line determines the duration
-        // and the output.
+        // The recorded command line determines what is measured; the current one determines the
+        // duration and the output.
         first.when.duration.time = args.when.duration.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.why = args.why;
         first.record = args.record.after(&first.record);
-        // The user confirmed a large scan when it was started.
+        // The user confirmed a large scan when the run was first started.
         first.scan.yes = true;
         return measure(&first, Earlier::Resumed(Box::new(recorded)), &decide);
     }
     measure(args, Earlier::Resumed(Box::new(recorded)), &decide)
 }
 
-/// Returns warnings about commands that consist of an interpreter, or of a program that runs
-/// another one, without arguments: the next command was probably meant as its argument.
-/// `has_no_input` is true if standard input is empty.
+/// Returns warnings about commands that consist only of an interpreter, or of a program that runs
+/// another program. The next command was probably meant as an argument. `has_no_input` is true if
+/// the commands read empty input.
 fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
     let does_nothing = |command: &str| {
         if command.contains(char::is_whitespace) {
@@ -230,14 +230,14 @@ fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
     pairs.collect()
 }
 
-/// The earlier run that this one is based on.
+/// The earlier run on which this one is based.
 enum Earlier {
     /// No earlier run.
     None,
-    /// This run resumes the earlier one, in its file.
+    /// This run resumes the earlier one in the same file.
     Resumed(Box<Samples>),
-    /// This run repeats the experiment with the recorded plan. The command line of the first run is
-    /// the one recorded.
+    /// This run repeats the experiment according to the recorded plan. The recorded command line is
+    /// that of the first run.
     Repeated { plan: Plan, argv: Vec<String>, fact: String },
 }
 
@@ -279,7 +279,7 @@ fn ready(
     let (mut commands, found) = commands_of(args)?;
     findings.extend(found);
     let different = commands.iter().filter(|command| command.repeats.is_none()).count();
-    // One command at several values of a parameter may be compared with itself at one of them.
+    // A scan may compare one command with itself at another value of a parameter.
     present::check_fail_if(&args.judge.fail_if, different, "one command", "give a second one")?;
     if args.how.require_same && different < 2 {
         bail!(
@@ -310,8 +310,8 @@ fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
-/// Asks the user to confirm a scan that would take very long. `fewer` is the advice on making it
-/// smaller.
+/// Asks the user to confirm a scan that would take very long. `fewer` is advice on how to make the
+/// scan smaller.
 fn check_size(subjects: Option<usize>, yes: bool, fewer: &str) -> anyhow::Result<()> {
     let count = match subjects {
         Some(count) if count <= MOST_SUBJECTS => count,
@@ -330,7 +330,7 @@ fn check_size(subjects: Option<usize>, yes: bool, fewer: &str) -> anyhow::Result
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         bail!("{question}. If that is what you want, add --yes");
     }
-    // Nothing else happens before the answer.
+    // Everything else waits for the answer.
     write!(io::stderr(), "{question}. Go on? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -360,7 +360,7 @@ fn measure_held(
     decide: Decide<'_>,
 ) -> anyhow::Result<Ending> {
     let unseen = facts::are_unseen(args, &earlier);
-    // The launcher starts while the facts are read, unless one of them is the number of processes.
+    // The launcher starts while the facts are read, unless they include the number of processes.
     let early = unseen.then(source::runner).transpose()?;
     let Ready { commands, asked, plan, environment, findings } =
         ready(args, &earlier, unseen, set)?;
@@ -378,7 +378,7 @@ fn measure_held(
         drop_caches,
         counted: asked.counted.clone(),
         outputs: match &earlier {
-            // The original run compared them, if requested.
+            // If requested, the outputs were compared by the original run.
             Earlier::Resumed(_) => Outputs::NotCompared,
             _ if args.how.require_same => Outputs::Required,
             _ => Outputs::Compared,
@@ -414,7 +414,7 @@ fn measure_held(
         Earlier::Resumed(recorded) => resume::begun::<Args>(recorded, &path, "run", "resumed").ok(),
         _ => None,
     };
-    // A resumed anonymous file stays anonymous.
+    // An anonymous file stays anonymous when it is resumed.
     let anonymous = begun.as_ref().is_some_and(|first| first.record.keep.anonymous);
     if args.record.keep.anonymous || anonymous {
         session.samples.make_anonymous();
@@ -425,7 +425,7 @@ fn measure_held(
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
-            // For an anonymous run both command lines lack the same parts.
+            // In an anonymous run, both command lines lack the same parts.
             let now =
                 anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
             let settings = now.transpose()?.as_ref().unwrap_or(args).all_settings();
@@ -439,7 +439,7 @@ fn measure_held(
     let measured = session.source.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = source::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
         let compares = session.source.compares_outputs();
-        // Without a warm-up there are no outputs yet, and no run comes before the timed ones.
+        // Without a warm-up, there are no outputs to compare before the timed runs.
         let compared_first = compares && plan.warmup > 0;
         if compared_first {
             let fact = compare_outputs(&mut session, args, &progress)?;
@@ -529,7 +529,8 @@ fn measure_held(
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
 }
 
-/// Compares the outputs of the commands, keeps the findings, and returns the result as a fact.
+/// Compares the outputs of the commands, adds the findings to the samples, and returns the result
+/// as a fact.
 fn compare_outputs(
     session: &mut CommandSession,
     args: &Args,
@@ -549,7 +550,7 @@ fn compare_outputs(
     Ok(Environment::from_facts(found.fact.map(|fact| (OUTPUTS.to_owned(), fact.into()))))
 }
 
-/// Checks that the primary and the secondary metrics exist.
+/// Checks that the primary and secondary metrics exist, and returns the index of the primary one.
 fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result<usize, RunError> {
     let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
@@ -557,7 +558,8 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
             return RunError::Reading(format!("{option} {name}: it can't be counted here: {why}"));
         }
         let mut known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
-        // One is measured only if it is named, and counts come after everything else.
+        // `CPU_PER_WALL` is measured only if it is requested, and counts are added after all timed
+        // runs.
         let others = counted.iter().flat_map(|own| own.names()).copied();
         for other in std::iter::once(CPU_PER_WALL).chain(others) {
             if !known.contains(&other) {
@@ -566,7 +568,7 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
         }
         RunError::Reading(crate::planning::no_such_metric(option, name, &known))
     };
-    // Counting comes after everything else.
+    // Counts are still missing, because they follow the timed runs.
     let comes = |name: &String| {
         samples.metric_index(name).is_some()
             || Counted::of_metric(name).is_some_and(|own| counted.contains(&own))
@@ -580,7 +582,8 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
     Ok(primary)
 }
 
-/// Decides on the measurements and shows the result; shows only a message if no block is complete.
+/// Decides on the measurements and shows the result. If no block is complete, only a message is
+/// shown.
 fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
     if samples.is_empty() {
         if samples.stop == Some(StopReason::Interrupted) {
@@ -589,7 +592,7 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
         return Ok(Ending::Fine);
     }
     // Note: the verdict comes from `analyse` on the samples, not from the running state of the
-    // experiment, so that `assay compare` on the file gives the same digits.
+    // experiment, so that `assay compare` on the file prints the same digits.
     let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let (dialect, rows) = (Dialect::Run, DisplayOptions::default());

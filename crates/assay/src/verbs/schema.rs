@@ -1,5 +1,5 @@
-//! `assay schema`: prints the JSON Schema of a verb's `--json` output. It is generated from the
-//! types that are written, so it always matches.
+//! `assay schema`: prints the JSON Schema of a command's `--json` output. The schema is generated
+//! from the types that are serialized, so it always matches.
 
 use crate::{Ending, output};
 use assay_report::json::schema;

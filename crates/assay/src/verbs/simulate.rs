@@ -1,8 +1,8 @@
-//! `assay simulate`: generates numbers with known truth, and writes them in formats that tools can
-//! read.
+//! `assay simulate`: generates numbers from a known distribution, and writes them in formats that
+//! other tools can read.
 //!
 //! Simulated numbers are marked as such: distribution, seed and command line are in the file
-//! itself. `assay_analysis::mock` generates the numbers; this module requests and writes them.
+//! itself. `assay_analysis::mock` generates the numbers; this module specifies and writes them.
 
 use crate::{Ending, output, present, seed, store, whole_file};
 use anyhow::{Context, bail, ensure};
@@ -19,7 +19,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Beginning of the first line of text output. A file that begins with it may be overwritten.
+/// Start of the first line of text output. Only an existing file that starts with it may be
+/// overwritten.
 const FIRST: &str = "# simulated: by assay";
 
 /// Arguments of `assay simulate`.
@@ -80,7 +81,7 @@ pub(crate) struct Args {
     trouble: TroubleArgs,
 }
 
-/// Options for disturbances of the values.
+/// Options that disturb the values.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Disturbances")]
 struct TroubleArgs {
@@ -97,7 +98,7 @@ struct TroubleArgs {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     drift: Option<String>,
 
-    /// Periodic disturbance that makes every n-th value larger, as in period 10, 3%
+    /// Periodic disturbance that makes every N-th value larger, as in period 10, 3%
     #[arg(long, value_name = "PERIOD, SIZE")]
     tick: Option<String>,
 
@@ -106,19 +107,19 @@ struct TroubleArgs {
     step: Option<String>,
 }
 
-/// Form of the output.
+/// Format of the output.
 enum Form {
     /// One number per line.
     Lines,
     /// One column per subject.
     Columns,
-    /// The table of observations, with their blocks.
+    /// A table of the observations with their blocks.
     Table,
     /// A sample file.
     Samples,
 }
 
-/// Draws the numbers and writes them.
+/// Generates the numbers and writes them.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let numbers = args.unit.as_deref().map_or_else(Numbers::default, Numbers::of_symbol);
     let recipe = recipe(args, &numbers)?;
@@ -128,8 +129,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.out {
         Some(path) => {
             check_place(path, &form)?;
-            // If the numbers end early, for example because a distribution overflows, the file must
-            // not look complete.
+            // If the numbers end early, for example because a distribution overflows, no incomplete
+            // file must be left behind.
             whole_file::write(path, |out| made.write(simulation, &form, out))
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if args.json {
@@ -196,8 +197,7 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// Returns the name of a single distribution: the name of its file, which readers of the file use
-/// as well.
+/// Returns the name of a single subject: the name of its file, which readers of the file also use.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())
@@ -223,7 +223,7 @@ fn form(args: &Args, subjects: usize) -> anyhow::Result<Form> {
     })
 }
 
-/// Parses an autocorrelation.
+/// Parses an autocorrelation between -1 and 1.
 fn correlation(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     match (number(text), text.trim().strip_suffix('%').and_then(number)) {
@@ -234,7 +234,7 @@ fn correlation(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Checks that an existing file was itself simulated, so that it may be overwritten.
+/// Checks that nothing but an earlier output of this command would be overwritten.
 fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     if matches!(form, Form::Samples) {
         return store::check_named("--out", path);
@@ -253,7 +253,7 @@ fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The data to write.
+/// The specification of the numbers to write.
 struct SimulatedData<'a> {
     args: &'a Args,
     recipe: Recipe,
@@ -291,7 +291,7 @@ impl SimulatedData<'_> {
         Ok(out.flush()?)
     }
 
-    /// Returns the report on the written data and how to reproduce them.
+    /// Returns the JSON document that describes the written data and how to reproduce them.
     fn report(&self, path: &Path) -> json::Synthetic {
         let metric = self.args.metric.as_deref().unwrap_or("value");
         let meta = Meta {
@@ -303,7 +303,7 @@ impl SimulatedData<'_> {
         json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), &meta)
     }
 
-    /// Writes a preamble that describes the numbers and how to reproduce them.
+    /// Writes comment lines that describe the numbers and how to reproduce them.
     fn preamble(&self, out: &mut impl Write) -> io::Result<()> {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "{FIRST} {version}; these are synthetic data, not measurements")?;
@@ -319,7 +319,7 @@ impl SimulatedData<'_> {
         if let Some(unit) = &self.args.unit {
             writeln!(out, "# unit: {}", one_line(unit))?;
         }
-        // The path of the binary is left out, since it is private.
+        // The path of the program is omitted, because it may reveal private names.
         let words = present::argv().into_iter().skip(1).map(|word| one_line(&word));
         let words = std::iter::once("assay".to_owned()).chain(words);
         writeln!(out, "# command: {}", shell_words::join(words))
@@ -354,7 +354,7 @@ impl SimulatedData<'_> {
         Ok(())
     }
 
-    /// Returns the samples before the first observation.
+    /// Returns samples without observations.
     fn empty(&self) -> Samples {
         let unit = self.numbers.unit.clone();
         let better = if unit == Unit::PerSecond { Better::Higher } else { Better::Lower };

@@ -1,5 +1,5 @@
-//! `assay warm -- COMMAND`: runs a Ruby or Python command as a fork of a process that has
-//! everything loaded.
+//! `assay warm -- COMMAND`: runs a Ruby or Python command as a fork of a process that has loaded
+//! its code.
 
 use crate::args::{ColorWhen, seconds};
 use crate::warm::{self, NotRun, ProcessDirectory};
@@ -40,11 +40,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     wait: f64,
 
-    /// Show which processes are kept loaded, and their memory use
+    /// Show which processes are kept loaded, and how much memory they use
     #[arg(long, conflicts_with_all = ["stop", "command", "idle", "wait"])]
     status: bool,
 
-    /// Stop the loaded processes, and the commands that run in them
+    /// Stop the loaded processes, and the commands that are running in them
     #[arg(long, conflicts_with_all = ["idle", "wait"])]
     stop: bool,
 
@@ -56,12 +56,12 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     color: ColorWhen,
 
-    /// Keep a process in this directory
+    /// Act as the keeper of a process, in this directory
     #[arg(long, hide = true, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
 
-/// Runs the command, or lists the processes that are kept.
+/// Runs the command, or shows or stops the kept processes.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.status {
         return status(args);
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(directory) = &args.keep {
         return warm::keep(directory, command, idle);
     }
-    // A missing program is reported before anything is started.
+    // Report a missing program before anything is started.
     command.resolve()?;
     match warm::run(&command, Duration::from_secs_f64(args.wait), idle) {
         Ok(Outcome::Signalled(signal)) => {

@@ -1,5 +1,5 @@
-//! `assay watch -- COMMAND`: after each save, immediately runs the tests that it affects, until the
-//! user quits.
+//! `assay watch -- COMMAND`: runs the affected tests immediately after each save, until the user
+//! quits.
 
 use crate::Ending;
 use crate::args::{ColorWhen, seconds};
@@ -31,7 +31,7 @@ Examples:
   assay watch --any -- make                     run any command on every save
   assay watch --json -- pytest | jq .state      one object per run")]
 pub(crate) struct Args {
-    /// Command that runs the tests, after `--`
+    /// Command that runs the tests, given after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
@@ -56,7 +56,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_full: bool,
 
-    /// Run all tests after this long without a save, if only some have run since the last full run
+    /// Run all tests after this long without a save, if only some tests have run since the last
+    /// full run
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "1min")]
     idle: f64,
 
@@ -89,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "any")]
     mutate: bool,
 
-    /// With --mutate: run changed programs with your privileges instead of in a sandbox; they may
+    /// With --mutate, run changed programs with your privileges instead of in a sandbox; they may
     /// delete files and use the network
     #[arg(long, requires = "mutate")]
     no_sandbox: bool,
@@ -126,7 +127,7 @@ struct LookArgs {
 
 /// Watches until the user quits.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    // A missing program is reported now, not at the first save.
+    // Report a missing program now, not at the first save.
     Command::new(args.command.clone())?.resolve()?;
     let framework = match (&args.framework, args.any) {
         (_, true) => None,

@@ -1,5 +1,5 @@
-//! `assay why`: shows the most likely cause of a difference, from the contents of the record, and
-//! from sampled runs with `--measure`. Nothing is computed here.
+//! `assay why`: shows the most likely cause of a difference, based on the record and, with
+//! `--measure`, on sampled runs. Nothing is computed here.
 
 #[cfg(target_os = "linux")]
 mod code;
@@ -38,8 +38,7 @@ Examples:
   assay why run.assay --export why.md          for a pull request
   assay run './old data' './new data' --why    directly after a run")]
 pub(crate) struct Args {
-    /// Recorded run, or other results with several sides; if several files are given, each is a
-    /// side
+    /// Recorded run, or other results with several sides; with several files, each file is a side
     #[arg(required = true, value_name = "RECORD")]
     files: Vec<PathBuf>,
 
@@ -59,7 +58,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// The seconds spent in the functions of both sides, and whether the code of each function differs.
+/// The seconds spent in each function on both sides, and whether its code differs.
 struct Measured {
     runs: Samples,
     code: Vec<(String, why::CodeChange)>,
@@ -67,7 +66,7 @@ struct Measured {
     ending: Ending,
 }
 
-/// Reads the record, samples its commands if asked to, and shows the explanation.
+/// Reads the record, samples its commands if requested, and shows the explanation.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let exports = args.export.iter().map(|path| ("--export", path.as_path(), "why.md"));
     outputs::check(&args.files, &exports.collect::<Vec<_>>())?;
@@ -106,8 +105,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(measured.map_or(Ending::Fine, |own| own.ending))
 }
 
-/// Prints the explanation of the largest difference in samples that were just measured; nothing if
-/// nothing was compared.
+/// Prints the explanation of the largest difference in samples that were just measured. Prints
+/// nothing if nothing was compared.
 pub(crate) fn print_after(
     samples: &Samples,
     file: Option<&Path>,
@@ -128,7 +127,7 @@ const FUNCTIONS: &str = "which functions?";
 /// The question that counting answers.
 const COUNTS: &str = "more instructions, or slower ones?";
 
-/// The forms of an export.
+/// Format of an exported explanation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Json,
@@ -143,7 +142,7 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// Returns the options under which every metric of the record is compared.
+/// Returns options that compare all comparable metrics of the record.
 fn options(samples: &Samples) -> Options {
     let primary = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let primary = primary.or(samples.metrics.first().map(|metric| metric.name.as_str()));
@@ -192,7 +191,8 @@ fn measured(
     Ok(None)
 }
 
-/// Returns a command that provides more information, and the question that it answers.
+/// Returns a command that provides more information, if there is one, and the question that it
+/// answers.
 fn next(args: &Args, explained: &why::Why, samples: &Samples) -> Option<(String, &'static str)> {
     if !explained.has_difference() || !can_be_sampled(samples) {
         return None;
@@ -213,7 +213,7 @@ fn shown(file: &Path) -> String {
     quoted([file.display().to_string()])
 }
 
-/// Returns true if the commands of a run are recorded.
+/// Returns true if the recorded commands of a run can be sampled on this system.
 fn can_be_sampled(samples: &Samples) -> bool {
     let verb = samples.argv.get(1).map(String::as_str);
     cfg!(target_os = "linux")

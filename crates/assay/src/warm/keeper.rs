@@ -1,7 +1,7 @@
 //! The keeper of a preloaded process. It starts the process, reports changes in the project to it,
-//! restarts it if it died, and ends with it if it is idle, on `--stop`, or if the project's
-//! directory is removed. It answers each question immediately, and waits only for questions and
-//! saves.
+//! and restarts it if it dies. Both end when they have been idle, on `--stop`, or when the
+//! project's directory is removed. It answers each query immediately, and waits only for queries
+//! and saves.
 
 use super::{CONTROL, IN_USE, NUMBER, locked, root};
 use crate::watch::events::Events;
@@ -22,37 +22,39 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Maximum time to receive a question.
+/// Maximum time to receive a query, and to send an answer.
 const ASKS_WITHIN: Duration = Duration::from_secs(1);
-/// Interval between checks whether the directories still exist.
+/// Maximum interval between checks that the directories still exist.
 const LOOK: Duration = Duration::from_secs(30);
-/// Delay after a run until the process is queried about the loaded files.
+/// Delay after a request for a run until the process is queried about the loaded files.
 const LOADED_AFTER: Duration = Duration::from_millis(300);
-/// Maximum number of restarts of a process that died after it was ready, until something changes.
+/// Maximum number of restarts of a process that died after it was ready. A saved file resets the
+/// count.
 const DEATHS: u32 = 3;
 
-/// The process that is kept, and since when.
+/// A preloaded process, and when and how often it was used.
 struct Keeper {
     command: Command,
     root: PathBuf,
     process: Preloaded,
     was_ready: bool,
     deaths: u32,
-    /// `None` if file events are unavailable; then files are checked before each run.
+    /// `None` if file events are unavailable. Files are then checked before each run.
     events: Option<Events>,
     idle: Duration,
     since: jiff::Timestamp,
     used: Instant,
     used_at: jiff::Timestamp,
     runs: u64,
-    /// Time of the next query for the files that the process has loaded.
+    /// Time of the next query for the files that the process has loaded, if one is due.
     look_at: Option<Instant>,
 }
 
-/// Keeps a command's process at a place until it is no longer wanted.
+/// Keeps a command's process in `directory` until it is no longer wanted.
 ///
 /// # Errors
-/// If it cannot be started at all.
+///
+/// Returns an error if the process cannot be started at all.
 pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow::Result<Ending> {
     interrupt::install().context("signals can't be handled")?;
     let root = root()?;
@@ -86,7 +88,7 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
         runs: 0,
         look_at: None,
     };
-    // Clients that wait for the keeper can connect from here on.
+    // From here on, clients that wait for the keeper can connect.
     let listener = UnixListener::bind(directory.join(CONTROL))?;
     fs::set_permissions(directory.join(CONTROL), fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
@@ -97,7 +99,7 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
     kept.map(|()| Ending::Fine)
 }
 
-/// Removes our directory, unless it belongs to another keeper by now.
+/// Removes the keeper's directory, unless it belongs to another keeper by now.
 fn remove(directory: &Path) {
     let Some(Ok(_lock)) = directory.parent().map(locked) else { return };
     if is_ours(directory) {
@@ -105,7 +107,7 @@ fn remove(directory: &Path) {
     }
 }
 
-/// Returns true if no other keeper has replaced this one for not answering.
+/// Returns true if no other keeper has taken over the directory because this one did not answer.
 fn is_ours(directory: &Path) -> bool {
     let number = fs::read_to_string(directory.join(NUMBER)).unwrap_or_default();
     number == std::process::id().to_string()
@@ -144,7 +146,7 @@ impl Keeper {
             let wakers: Vec<_> = [listener.as_fd()].into_iter().chain(events).collect();
             interrupt::sleep_until(&wakers, Some(most))?;
             while let Ok((asking, _)) = listener.accept() {
-                // A client that disconnected gets no answer.
+                // A client that disconnected needs no answer.
                 if self.answered(&asking).unwrap_or(false) {
                     return Ok(());
                 }
@@ -152,7 +154,7 @@ impl Keeper {
         }
     }
 
-    /// Reports saved files to the process.
+    /// Reports saved files to the process, or restarts it.
     fn take_saves(&mut self) {
         let Some(events) = &mut self.events else { return };
         let saved = events.saved();
@@ -161,7 +163,7 @@ impl Keeper {
         }
         self.deaths = 0;
         let paths: Vec<PathBuf> = saved.paths.iter().map(|path| self.root.join(path)).collect();
-        // A process that could not be loaded before may load now.
+        // A process that could not be loaded before the save may load now.
         let told = match self.process.standing() {
             Standing::Ended(_) => self.process.restart(),
             _ if preloading::is_another(&self.process, &paths) => self.process.restart(),
@@ -175,7 +177,7 @@ impl Keeper {
         }
     }
 
-    /// Restarts the process if it died after having been ready.
+    /// Restarts the process if it died after it was ready.
     fn see_to_process(&mut self) {
         match self.process.standing() {
             Standing::Ready if !self.was_ready => {
@@ -190,7 +192,7 @@ impl Keeper {
         }
     }
 
-    /// Answers one query. Returns true if the keeper must end.
+    /// Answers one query. Returns true if the keeper must end afterwards.
     fn answered(&mut self, asking: &UnixStream) -> anyhow::Result<bool> {
         asking.set_nonblocking(false)?;
         asking.set_read_timeout(Some(ASKS_WITHIN))?;
@@ -228,7 +230,7 @@ impl Keeper {
         {
             let _told_below = self.process.restart();
         }
-        // The changes may cause the process to restart.
+        // The process may restart because of the changes.
         let _nobody_answers = self.process.check();
         match self.process.standing() {
             Standing::Loading(since) => {
@@ -236,7 +238,7 @@ impl Keeper {
             }
             Standing::Ended(why) => json!({"standing": "ended", "why": why}),
             Standing::Ready => {
-                // Later, because a client is waiting now.
+                // A client is waiting, so the process is queried later.
                 self.look_at = Some(Instant::now() + LOADED_AFTER);
                 let since = self.process.loads_since().as_secs_f64();
                 let is_loaded = self.process.is_loaded();
@@ -281,7 +283,7 @@ fn is_free(directory: &Path) -> bool {
     File::open(directory.join(IN_USE)).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Parses a keeper's answer about itself.
+/// Parses a keeper's answer to a status query.
 pub(super) fn told(answer: &Value) -> Option<PreloadedProcess> {
     let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
     let number = |name: &str| answer[name].as_u64().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Collects events while waiting and during runs: saves, keys, signals. It does not decide on their
-//! consequences.
+//! Collects events while waiting and during runs: saved files, pressed keys and signals. What
+//! follows from an event is decided elsewhere.
 
 use super::events::{Events, Saved};
 use super::keys::{Typed, Wish};
@@ -8,7 +8,8 @@ use assay_measure::keys::Keys;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Interval between checks for events without a descriptor: partially typed patterns, and signals.
+/// Interval between checks for events that have no descriptor to wait on: partially typed patterns
+/// and signals.
 const OFTEN: Duration = Duration::from_millis(100);
 
 /// All sources of events.
@@ -16,11 +17,11 @@ pub(crate) struct Attention {
     events: Events,
     keys: Option<Keys>,
     typed: Typed,
-    /// Saves not taken yet.
+    /// Saves that have not been processed yet.
     pub saved: Saved,
-    /// The last request not handled yet.
+    /// The last request that starts a run or quits, if it has not been processed yet.
     pub wish: Option<Wish>,
-    /// Requests that only show something.
+    /// Pending requests that only show something.
     pub asked: Vec<Wish>,
 }
 
@@ -39,7 +40,7 @@ impl Attention {
     /// while `self` is borrowed mutably.
     ///
     /// # Errors
-    /// If the limit of open files is reached.
+    /// Returns an error if the limit of open files is reached.
     pub fn wakers(&self) -> std::io::Result<Vec<OwnedFd>> {
         self.descriptors().into_iter().map(|own| own.try_clone_to_owned()).collect()
     }
@@ -49,7 +50,7 @@ impl Attention {
         self.events.descriptor().into_iter().chain(keys).collect()
     }
 
-    /// Collects all events that arrived, and returns the new saves.
+    /// Processes all events that have arrived, and returns the new saves.
     pub fn look(&mut self) -> Saved {
         if let Some(keys) = &mut self.keys {
             match keys.pressed() {
@@ -64,7 +65,7 @@ impl Attention {
                         }
                     }
                 }
-                // The terminal is gone.
+                // The terminal has gone away.
                 Err(_) => {
                     (self.keys, self.wish) = (None, Some(Wish::Quit));
                 }
@@ -75,20 +76,20 @@ impl Attention {
         saved
     }
 
-    /// Sleeps until an event arrives, for at most `most`.
+    /// Sleeps until an event arrives or the time `most` has passed.
     ///
     /// # Errors
-    /// If waiting fails.
+    /// Returns an error if waiting fails.
     pub fn wait(&mut self, most: Option<Duration>) -> std::io::Result<Saved> {
         let most = self.events.due_in().into_iter().chain(most).min();
         interrupt::sleep_until(&self.descriptors(), most)?;
         Ok(self.look())
     }
 
-    /// Waits until no file was saved for the time `quiet`, but no longer than `most`.
+    /// Waits until no file has been saved for the duration `quiet`, but no longer than `most`.
     ///
     /// # Errors
-    /// If waiting fails.
+    /// Returns an error if waiting fails.
     pub fn wait_for_quiet(&mut self, quiet: Duration, most: Duration) -> std::io::Result<()> {
         let began = Instant::now();
         let mut last = began;
@@ -105,12 +106,12 @@ impl Attention {
         self.events.due_in().map_or(OFTEN, |due| due.min(OFTEN)).max(Duration::from_millis(1))
     }
 
-    /// Returns the part of a pattern typed at this point.
+    /// Returns the pattern as typed so far, or `None` if no pattern is being typed.
     pub fn pattern(&self) -> Option<String> {
         self.typed.pattern()
     }
 
-    /// Returns the message about how files are watched, once.
+    /// Returns a message about how files are watched, the first time that there is one.
     pub fn said(&mut self) -> Option<String> {
         self.events.said()
     }

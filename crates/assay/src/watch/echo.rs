@@ -1,27 +1,30 @@
-//! Detects files that runs write themselves in the watched directory: a log, a report, a program. A
-//! run that is ended by its own output would be restarted forever. A file that is written at about
-//! the same time in several runs in a row no longer ends a run at that time, and starts the next
-//! run after an increasing pause, so that no save is lost and no loop results.
+//! Detects files in the watched directory that the runs themselves write, such as logs, reports and
+//! programs. A run that its own output ends would be restarted forever. A file that is written at
+//! about the same time in several consecutive runs therefore no longer ends a run at that time. It
+//! still starts another run, after a pause that grows each time, so that no save is lost and no
+//! endless loop results.
 
 use super::events::Saved;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Number of runs in a row after which a file written within [`EARLY`] counts as written by runs.
+/// Number of consecutive runs after which a file that each of them wrote within [`EARLY`] is
+/// considered to be written by runs.
 const RUNS: u32 = 3;
-/// Initial part of a run for which [`RUNS`] applies.
+/// Initial period of a run to which [`RUNS`] applies.
 const EARLY: Duration = Duration::from_secs(2);
-/// Number of runs in a row after which a file written later than [`EARLY`] counts as written by
-/// runs; it is larger because a person may also save such a file.
+/// Number of consecutive runs after which a file that they wrote later than [`EARLY`] is considered
+/// to be written by runs. It is larger than [`RUNS`] because a person may also save such a file.
 const LATER_RUNS: u32 = 5;
-/// Tolerance of "about the same time": half of the time, plus this.
+/// Unless both are within [`EARLY`], two times are about the same if they differ by at most half of
+/// the earlier one plus this.
 const SLACK: Duration = Duration::from_millis(500);
-/// The first pause; it doubles each time.
+/// The first pause. Each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Range of times at which a file was written, in runs in a row.
+/// The range of times into the run at which a file was written, over consecutive runs.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     least: Duration,
@@ -46,24 +49,25 @@ impl Written {
     }
 }
 
-/// Files known to be written by runs.
+/// Detects which files the runs themselves write.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     known: BTreeMap<String, Written>,
-    /// Files saved during the current run, with the first time of each.
+    /// Files saved during the current run, each with the time of its first save since the start of
+    /// the run.
     during: BTreeMap<String, Duration>,
     pauses: u32,
     told: bool,
 }
 
 impl Echo {
-    /// Notes the start of a run.
+    /// Records the start of a run.
     pub fn begin(&mut self) {
         self.during.clear();
     }
 
-    /// Takes the files saved at `time` in the current run, and returns those that, as far as is
-    /// known, the run did not write itself.
+    /// Records the files that were saved at `time` in the current run, and returns those that the
+    /// run, as far as is known, did not write itself.
     pub fn of_others(&mut self, saved: Saved, time: Duration) -> Saved {
         let mut others = saved;
         for path in &others.paths {
@@ -76,9 +80,10 @@ impl Echo {
         others
     }
 
-    /// Notes the end of the current run.
+    /// Records the end of the current run.
     pub fn end(&mut self) {
-        // A file that was not written again is saved by others.
+        // Files that this run did not write are forgotten, so someone else is considered to write
+        // them.
         let before = std::mem::take(&mut self.known);
         let during = std::mem::take(&mut self.during).into_iter();
         self.known = during
@@ -98,14 +103,15 @@ impl Echo {
         self.known.get(path).is_some_and(Written::is_own)
     }
 
-    /// Takes files saved while nothing ran: these files are not written by runs, or not only by
-    /// runs.
+    /// Records files that were saved while nothing ran, so runs are not the only ones that write
+    /// them.
     pub fn while_idle(&mut self, saved: &Saved) {
         self.known.retain(|path, _| !saved.paths.contains(path));
         self.pauses = 0;
     }
 
-    /// Returns the pause before the next run, for files saved during the last one.
+    /// Returns the pause before the next run if all files saved during the last one are written by
+    /// runs, and `None` otherwise.
     pub fn pause(&mut self, saved: &Saved) -> Option<Duration> {
         let is_own = !saved.are_unknown && saved.paths.iter().all(|path| self.is_own(path));
         if !is_own || saved.paths.is_empty() {
@@ -117,7 +123,8 @@ impl Echo {
         Some(pause)
     }
 
-    /// Returns a message if a file is written by the runs themselves; only the first time.
+    /// Returns a message, the first time that a file turns out to be written by the runs
+    /// themselves.
     pub fn said(&mut self) -> Option<String> {
         let own = self.known.iter().find(|(_, own)| own.is_own()).map(|(path, _)| path.clone());
         let first = own.filter(|_| !self.told)?;

@@ -1,4 +1,4 @@
-//! Saved files, by their paths from the top directory, without ignored ones.
+//! Reports saved files that are not ignored, by their paths relative to the root directory.
 
 use super::ignored::Ignored;
 use assay_data::system_error::reason;
@@ -8,21 +8,21 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Interval of polling where there are no file events.
+/// Interval between polls if the system does not report changes.
 const ELSE_EVERY: Duration = Duration::from_secs(1);
-/// Number of inotify watches that a user of large projects needs.
+/// Suggested limit on inotify watches for users of large projects.
 const WATCHES: u64 = 524_288;
-/// Number of inotify instances that such a user needs.
+/// Suggested limit on inotify instances for such users.
 const INSTANCES: u64 = 1024;
 
 /// Saves since the last query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Saved {
-    /// Files, relative to the top.
+    /// The saved files, relative to the root directory.
     pub paths: BTreeSet<String>,
-    /// True if anything may have changed.
+    /// True if any file may have changed.
     pub are_unknown: bool,
-    /// True if the top directory itself is gone.
+    /// True if the root directory itself is gone.
     pub is_gone: bool,
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Watches a directory tree; with `poll`, by polling at this interval.
+    /// Watches a directory tree. If `poll` is given, the tree is polled at that interval.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if the directory cannot be read.
     pub fn below(
         top: &Path,
         poll: Option<Duration>,
@@ -63,13 +63,13 @@ impl Events {
         Ok(Self { top: top.to_owned(), files, ignored, is_told: poll.is_some() })
     }
 
-    /// Returns a descriptor that is readable when there are changes; `None` if the caller has to
+    /// Returns a descriptor that becomes readable when files change, or `None` if the caller has to
     /// poll.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.files.descriptor()
     }
 
-    /// Returns the time until the next poll; `None` if the descriptor reports changes.
+    /// Returns the time until the next poll is due, or `None` if the descriptor reports changes.
     pub fn due_in(&self) -> Option<Duration> {
         self.files.due_in()
     }
@@ -85,7 +85,7 @@ impl Events {
             let path = path.strip_prefix(&self.top).unwrap_or(path);
             path.to_string_lossy().into_owned()
         };
-        // The removal of a directory is not reported for the files in it.
+        // If a directory is removed, the files in it are not reported.
         Saved {
             paths: paths.iter().map(own).collect(),
             are_unknown: are_unknown | directories,
@@ -93,7 +93,7 @@ impl Events {
         }
     }
 
-    /// Returns the message that files are polled, and why, once.
+    /// Returns a message that files are polled and the reason, the first time only.
     pub fn said(&mut self) -> Option<String> {
         let why = self.files.why_polled().filter(|_| !self.is_told)?;
         let why = why_polled(why);

@@ -1,5 +1,5 @@
-//! Files that are not watched: those that git ignores, internal files of version control and tools,
-//! and temporary copies that editors make while saving.
+//! Determines which files are not watched: those that git ignores, internal files of version
+//! control and tools, and temporary copies that editors make while saving.
 
 use crate::store::state_directory;
 use anyhow::Context;
@@ -32,33 +32,34 @@ const DIRECTORIES: [&str; 16] = [
 /// The file that marks a directory as a cache.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// Prefixes of temporary files of editors, and of our own temporary directories.
+/// Prefixes of the names of editors' temporary files and of our own temporary directories.
 const BEGINNINGS: [&str; 4] = [".#", ".goutputstream-", ".~lock.", "assay-room-"];
-/// Suffixes of temporary files of editors, and of compiled Python files.
+/// Suffixes of the names of editors' temporary files and of compiled Python files.
 const ENDS: [&str; 8] =
     ["~", ".swp", ".swo", ".swx", ".swpx", "___jb_tmp___", "___jb_old___", ".pyc"];
 
-/// The set of ignored files.
+/// Decides which files are ignored.
 pub(crate) struct Ignored {
-    /// Directory to which patterns are relative: the top of the repository, or the watched
-    /// directory.
+    /// The directory up to which `.gitignore` files are read: the root of the repository, or the
+    /// watched directory if there is no repository.
     from: PathBuf,
-    /// The user's patterns for this watch.
+    /// The patterns of `--ignore`.
     wanted: Gitignore,
-    /// The user's global git ignore patterns, and those of the repository outside its tree.
+    /// The user's global ignore patterns for git, and those in the repository's
+    /// `.git/info/exclude`.
     everywhere: Vec<Gitignore>,
-    /// The patterns of each directory, filled on demand.
+    /// The patterns in each directory's `.gitignore`, read on demand.
     of: HashMap<PathBuf, Option<Gitignore>>,
-    /// Files of assay itself.
+    /// Directories with files of assay itself.
     own: Vec<PathBuf>,
 }
 
 impl Ignored {
-    /// Reads the patterns for this directory, with additional ones from the user in .gitignore
-    /// syntax.
+    /// Prepares to ignore files below this directory, by git's patterns and by `patterns`, which
+    /// are in `.gitignore` syntax.
     ///
     /// # Errors
-    /// If a pattern is invalid.
+    /// Returns an error if a pattern is invalid.
     pub fn below(top: &Path, patterns: &[String]) -> anyhow::Result<Self> {
         let mut wanted = GitignoreBuilder::new(top);
         for pattern in patterns {
@@ -93,7 +94,7 @@ impl Ignored {
             return true;
         }
         if !is_directory && name == ".gitignore" {
-            // The patterns of this directory are read again.
+            // The file may have changed, so its patterns are read again when they are needed.
             self.of.remove(path.parent().unwrap_or(path));
         }
         match self.wanted.matched(path, is_directory) {

@@ -1,24 +1,25 @@
-//! Interprets keys, without side effects. A pattern is typed letter by letter and ended by Enter.
+//! Interprets keys, without side effects. A pattern is typed one character at a time and completed
+//! with Enter.
 
 use std::time::{Duration, Instant};
 
 /// Pressing Ctrl-C twice within this time quits.
 const TWICE: Duration = Duration::from_millis(1500);
 
-/// The user's request.
+/// A request that the user makes with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// Run all tests.
     All,
-    /// Run all tests, and forget known failures.
+    /// Forget all results and run all tests.
     AllAnew,
     /// Run the failed tests.
     Failed,
-    /// Run the tests whose names contain this.
+    /// Run the tests whose names contain this text.
     Pattern(String),
-    /// Show how to profile the failed test, or the slowest one.
+    /// Show how to profile the first failing test, or the slowest test if none fails.
     Profile,
-    /// Show why tests run, and why others do not.
+    /// Show why each test ran, and how many tests were left out.
     Explain,
     /// Show the keys.
     Help,
@@ -26,21 +27,22 @@ pub(crate) enum Wish {
     Quit,
 }
 
-/// The state of typed keys.
+/// The state of the keyboard input.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
-    /// The part of a pattern typed at this point, if one is being typed.
+    /// The pattern as typed so far, or `None` if no pattern is being typed.
     pattern: Option<Vec<u8>>,
     interrupted: Option<Instant>,
 }
 
 impl Typed {
-    /// Returns the part of a pattern typed at this point, if one is being typed.
+    /// Returns the pattern as typed so far, or `None` if no pattern is being typed.
     pub fn pattern(&self) -> Option<String> {
         self.pattern.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// Processes a byte received at this moment.
+    /// Processes a byte that was received at the time `at`, and returns the request that it
+    /// completes, if any.
     pub fn take(&mut self, byte: u8, at: Instant) -> Option<Wish> {
         const INTERRUPT: u8 = 0x03;
         const END: u8 = 0x04;

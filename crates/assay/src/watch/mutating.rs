@@ -1,6 +1,6 @@
-//! `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations of the
-//! changes since the last commit, at the lowest priority. A save or any other run ends it
-//! immediately, without waiting for it. Its output is shown when it has finished.
+//! Implements `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations
+//! of the changes since the last commit, at the lowest priority. A save or another run cancels it
+//! without waiting for it to end. Its output is shown when it has finished.
 
 use crate::others;
 use crate::output;
@@ -13,11 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The revision to compare with.
+/// The revision whose differences from the working tree are mutated.
 const REVISION: &str = "HEAD";
-/// Time limit; beyond it, a sample of the mutations is tried.
+/// Time limit. If not all mutations can be tried within it, a sample is.
 const BUDGET: &str = "1min";
-/// Maximum number of survivors shown.
+/// Maximum number of surviving mutations to show.
 const MOST_SHOWN: &str = "3";
 /// Interval between checks whether `assay mutate` has finished.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub(crate) struct How {
     program: PathBuf,
-    /// True if mutated programs run as the user, without a sandbox.
+    /// True if mutated programs run with the user's privileges, without a sandbox.
     no_sandbox: bool,
     framework: Option<String>,
 }
@@ -35,14 +35,14 @@ impl How {
     /// Returns the settings with the path of `assay-mutate`.
     ///
     /// # Errors
-    /// If `assay-mutate` is not installed.
+    /// Returns an error if `assay-mutate` is not installed.
     pub fn of(no_sandbox: bool, framework: Option<String>) -> anyhow::Result<Self> {
         let program = others::program("mutate").ok_or_else(|| others::missing("mutate"))?;
         Ok(Self { program, no_sandbox, framework })
     }
 }
 
-/// Appearance of the output of `assay mutate`.
+/// How the output of `assay mutate` is formatted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub json: bool,
@@ -74,7 +74,8 @@ pub(super) struct Mutating {
 }
 
 struct Work {
-    // Dropped first: the server ends before the directory of its files is removed.
+    // Fields are dropped in order, so the server ends before the directory with its files is
+    // removed.
     server: Server,
     room: Room,
 }
@@ -97,27 +98,28 @@ impl Mutating {
         self.at_work.is_some()
     }
 
-    /// Returns true if a process is running or ending, and has to be checked from time to time.
+    /// Returns true if a process is running or has yet to end, so that it must be checked from time
+    /// to time.
     pub fn is_awaited(&self) -> bool {
         self.at_work.is_some() || self.ending.is_some()
     }
 
-    /// Notes that something was saved.
+    /// Records that something was saved.
     pub fn saved(&mut self) {
         self.is_due = true;
     }
 
-    /// Ends the program without waiting.
+    /// Asks the program to end, without waiting for it.
     pub fn cancel(&mut self) {
         if let Some(work) = self.at_work.take() {
             work.server.ask_to_end();
-            // An earlier process is gone by now, or dropping it waits for it.
+            // If an earlier process is still running, dropping it waits for it.
             self.ending = Some(work);
         }
     }
 
-    /// Starts `assay mutate`, unless a process is still running or everything has been tried since
-    /// the last save. Returns the failure if it cannot be started.
+    /// Starts `assay mutate`, unless a process is still running or everything since the last save
+    /// has been tried. Returns the failure if the program cannot be started.
     pub fn begin(&mut self, look: Look) -> Option<MutationOutcome> {
         if !self.is_due || self.is_awaited() {
             return None;
@@ -141,7 +143,7 @@ impl Mutating {
             anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
         })?;
         let file = room.path().join("printed");
-        // Its output goes to a file, and its messages to the server's own file.
+        // Standard output goes to a file of its own, and messages go to the server's output file.
         let shell = "exec nice -n 19 \"$@\" > \"$0\"";
         let mut words: Vec<OsString> =
             [OsString::from("/bin/sh"), "-c".into(), shell.into(), file.into()].into();
@@ -166,7 +168,7 @@ impl Mutating {
         Ok(Work { server: Server::start(&command, &[], room.path())?, room })
     }
 
-    /// Checks whether the program has finished, and returns its result.
+    /// Checks whether the program has finished, and returns its outcome if so.
     pub fn look(&mut self, look: Look) -> Option<MutationOutcome> {
         if self.ending.as_ref().is_some_and(|work| work.server.status().is_some()) {
             self.ending = None;
@@ -189,7 +191,8 @@ impl Mutating {
         }
     }
 
-    /// Reports a failure once; the next save tries again.
+    /// Returns a failure unless it is the same as the last one. The next save makes another
+    /// attempt.
     fn failure(&mut self, why: String) -> Option<MutationOutcome> {
         self.is_due = false;
         let is_new = self.failed.as_ref() != Some(&why);

@@ -1,5 +1,5 @@
-//! Programs other than suites: the command of `--any`, interpreters for checking the syntax of a
-//! file, hooks, `notify-send`.
+//! Runs programs other than suites: the command of `--any`, interpreters that check the syntax of a
+//! file, hooks, and `notify-send`.
 
 use super::attention::{Attention, borrowed};
 use crate::run_error::RunError;
@@ -11,11 +11,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Number of commands after which the launcher is replaced, so that they are forgotten.
+/// Number of commands after which the launcher is replaced, because it keeps every command that it
+/// has run.
 const MOST_COMMANDS: usize = 200;
-/// Time limit for a program other than the command of `--any`.
+/// Time limit for programs other than the command of `--any`.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of bytes shown from the end of a command's output.
+/// Number of characters that are shown from the end of a command's output.
 const TAIL: usize = 4000;
 
 /// Runs programs, one at a time.
@@ -28,15 +29,15 @@ impl Programs {
     /// Starts the launcher.
     ///
     /// # Errors
-    /// If no launcher can be started.
+    /// Returns an error if no launcher can be started.
     pub fn start() -> Result<Self, RunError> {
         Ok(Self { runner: Runner::start()?, commands: 0 })
     }
 
-    /// Replaces the launcher if necessary. Must be called when idle.
+    /// Replaces the launcher if it has run many commands. Must not be called while a command runs.
     ///
     /// # Errors
-    /// If no launcher can be started.
+    /// Returns an error if no launcher can be started.
     pub fn renew(&mut self) -> Result<(), RunError> {
         if self.commands > MOST_COMMANDS {
             *self = Self::start()?;
@@ -44,8 +45,8 @@ impl Programs {
         Ok(())
     }
 
-    /// Runs a program to its end, and returns its standard output and error; `None` if it is
-    /// missing or cannot be run.
+    /// Runs a program to completion, and returns its outcome along with its standard output and
+    /// standard error. Returns `None` if the program is missing or cannot be run.
     pub fn ask(&mut self, words: &[OsString]) -> Option<(Outcome, String)> {
         let command = Command::new(words.to_vec()).ok()?;
         let command = Command { keep_output: true, keep_errors: true, ..command };
@@ -57,8 +58,8 @@ impl Programs {
         Some((result.outcome, said(&result)))
     }
 
-    /// Runs a shell line with these variables; its output goes to our output, or nowhere. If it
-    /// failed, returns its outcome.
+    /// Runs a shell line with the variables `env`. Its output is shown if `shown` is true and
+    /// discarded otherwise. Returns a description of the failure if the line fails.
     pub fn hook(&mut self, line: &str, env: Vec<(String, String)>, shown: bool) -> Option<String> {
         let output = if shown { Output::Inherit } else { Output::Null };
         let command = Command::new(["/bin/sh".into(), "-c".into(), word_of(line)]).ok()?;
@@ -72,11 +73,12 @@ impl Programs {
         }
     }
 
-    /// Runs the command of `--any` while calling `attending`; returns `None` if `attending` ended
-    /// the command. Its output is shown as it is produced, or kept.
+    /// Runs the command of `--any` while calling `ends` from time to time. Returns `None` if `ends`
+    /// stopped the command. The output is shown as it is produced if `shown` is true, and kept
+    /// otherwise.
     ///
     /// # Errors
-    /// If it cannot be run.
+    /// Returns an error if the command cannot be run.
     pub fn any(
         &mut self,
         words: &[OsString],
@@ -104,7 +106,7 @@ impl Programs {
     }
 }
 
-/// Returns the end of a program's output.
+/// Returns the end of a program's output and error messages.
 pub(crate) fn said(result: &RunResult) -> String {
     let of = |kept: &Option<KeptOutput>| {
         kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
@@ -115,7 +117,7 @@ pub(crate) fn said(result: &RunResult) -> String {
     text[from..].trim_end().to_owned()
 }
 
-/// Returns the path of a program on PATH.
+/// Returns the path of a program that is found on `PATH`.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     Command::new([name]).ok()?.resolve().ok()
 }

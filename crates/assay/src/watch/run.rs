@@ -1,4 +1,4 @@
-//! One run of tests or of a command: the request, the save or key that ends it, and its result.
+//! A single run of tests or of a command, which a save or a key may end.
 
 use super::attention::{Attention, borrowed};
 use super::echo::Echo;
@@ -19,7 +19,7 @@ use assay_suites::watching::HangingTest;
 use assay_suites::{Framework, RunRequirements};
 use std::time::{Duration, Instant};
 
-/// Tests that are run by their framework.
+/// A test suite and the framework that runs it.
 pub(super) struct Suite {
     pub framework: Box<dyn Framework>,
     pub side: Side,
@@ -28,15 +28,15 @@ pub(super) struct Suite {
 
 /// Outcome of a run.
 pub(super) enum Ran {
-    /// A save or a key ended it.
+    /// A save or a key ended the run.
     Ended,
-    /// The run reported nothing, and something else has to run instead.
+    /// The run produced no result, and these tests have to run instead.
     Else(What),
     Came(Box<Came>, Option<What>),
 }
 
 impl Watcher {
-    /// Runs the command as it is.
+    /// Runs the command of `--any`.
     pub(super) fn run_any(&mut self, job: &WatchTask) -> anyhow::Result<Ran> {
         let shown = self.screen.shows_output();
         let (echo, began) = (&mut self.echo, Instant::now());
@@ -60,7 +60,7 @@ impl Watcher {
         Ok(Ran::Came(Box::new(came), None))
     }
 
-    /// Runs tests.
+    /// Runs the tests of the suite.
     pub(super) fn run_suite(&mut self, job: &WatchTask) -> anyhow::Result<Ran> {
         let Some(suite) = &mut self.suite else { return Ok(Ran::Ended) };
         let only = match &job.what {
@@ -91,7 +91,7 @@ impl Watcher {
         let ran = match ran {
             Ok(Some(ran)) => ran,
             Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
-            // The selected tests may be gone or renamed.
+            // Some of the selected tests may have been removed or renamed.
             Err(RunError::Reading(_)) if matches!(job.what, What::These(_)) => {
                 return Ok(Ran::Else(What::All));
             }
@@ -123,8 +123,8 @@ impl Watcher {
         }
         let is_red = came.light == Light::Red;
         let ran_too = |name: &String| tests.iter().any(|test| test.name == *name);
-        // Red with fewer tests than expected: some could not be loaded, so the change that would
-        // fix them is unknown.
+        // The run failed with fewer tests than expected because some could not be loaded. It is
+        // therefore unknown which change would fix them.
         let is_short = tests.iter().any(assay_suites::run::Test::is_stand_in)
             || is_red
                 && match &job.what {
@@ -155,7 +155,7 @@ impl Watcher {
     }
 }
 
-/// The callback during a run of a suite.
+/// The callback during a run of the suite.
 struct OfRun<'a> {
     attention: &'a mut Attention,
     selection: &'a mut Selection,

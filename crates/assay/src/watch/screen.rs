@@ -1,4 +1,4 @@
-//! Shows runs: on a terminal with a last line that is rewritten, as plain lines, or as JSON.
+//! Shows runs on a terminal, where the last line is rewritten, as plain lines, or as JSON.
 
 use super::mutating::Look;
 use crate::args::ColorWhen;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between redraws of the progress.
 const EVERY: Duration = Duration::from_millis(100);
-/// A run that ends earlier shows no progress.
+/// Duration below which a run shows no progress.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// The output.
+/// The output of `assay watch`.
 pub(crate) struct Screen {
     json: bool,
     quiet: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Screen {
     is_terminal: bool,
     /// True if the last line will be overwritten.
     is_passing: bool,
-    /// Heading above the next output.
+    /// Heading that is still to be printed above the next output.
     heading: Option<String>,
     drawn: Option<Instant>,
     began: Instant,
@@ -52,7 +52,7 @@ impl Screen {
         !self.json
     }
 
-    /// Returns the settings for the output of other programs.
+    /// Returns the settings with which other programs format their output.
     pub fn look(&self) -> Look {
         let size = self.size();
         Look { json: self.json, color: size.color, width: size.width }
@@ -62,7 +62,7 @@ impl Screen {
         present::screen(self.color)
     }
 
-    /// Prints a line that the next one overwrites; nothing if there is no terminal.
+    /// Prints a line that the next output overwrites. Prints nothing if there is no terminal.
     fn passing(&mut self, text: &str) -> anyhow::Result<()> {
         if !self.is_terminal {
             return Ok(());
@@ -78,8 +78,8 @@ impl Screen {
         if std::mem::take(&mut self.is_passing) { "\r\x1b[K" } else { "" }
     }
 
-    /// Starts a run. Its description is printed above its result, or above its own output if that
-    /// is `shown`.
+    /// Starts a run. Its description is printed above its result, or immediately if the output of
+    /// the run itself is `shown`.
     pub fn begin(&mut self, told: &str, shown: bool) -> anyhow::Result<()> {
         (self.began, self.drawn) = (Instant::now(), None);
         if self.json || self.quiet {
@@ -101,18 +101,18 @@ impl Screen {
         format!("{}{clear}{}", self.over(), watching::heading(&told, &self.size()))
     }
 
-    /// Shows the progress, if a redraw is due.
+    /// Updates the progress line if it is due.
     pub fn running(&mut self, told: impl FnOnce() -> String) {
         let is_early =
             self.began.elapsed() < QUIET || self.drawn.is_some_and(|at| at.elapsed() < EVERY);
         if self.is_terminal && !is_early {
             self.drawn = Some(Instant::now());
-            // If the terminal is gone, reading its keys notices that.
+            // If the terminal is gone, reading keys from it reports that.
             let _gone = self.passing(&told());
         }
     }
 
-    /// Shows the typed pattern, or the reason for waiting.
+    /// Shows the pattern typed so far, or why nothing runs.
     pub fn waiting(&mut self, told: &str) -> anyhow::Result<()> {
         self.passing(told)
     }
@@ -140,13 +140,13 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows text requested by a key.
+    /// Shows the text that a key requested.
     pub fn tell(&mut self, text: &str) -> anyhow::Result<()> {
         let over = self.over();
         output::print(&format!("{over}{text}"))
     }
 
-    /// Resets the terminal.
+    /// Removes the line that would be overwritten.
     pub fn end(&mut self) -> anyhow::Result<()> {
         let over = self.over();
         output::print(over)

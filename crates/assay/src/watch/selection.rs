@@ -1,4 +1,5 @@
-//! Selects the tests that a save affects, by the map of what each test uses, and explains why.
+//! Selects the tests that a save affects, based on the record of what each test uses, and explains
+//! why.
 
 use super::events::Saved;
 use super::state::{Touched, What};
@@ -16,29 +17,29 @@ use std::path::{Path, PathBuf};
 /// Tests affected by a save.
 #[derive(Clone, Debug)]
 pub(crate) struct Selected {
-    /// The tests.
+    /// The affected tests.
     pub touched: Touched,
-    /// The reason, if these are all tests.
+    /// The reason for running all tests, if there is one.
     pub everything: Option<String>,
 }
 
-/// The state of the project and its tests.
+/// Selects tests, and remembers why.
 pub(crate) struct Selection {
     /// The project, for reading sources.
     project: Project,
-    /// The record of what each test uses, if that is tracked.
+    /// The record of what each test uses, or `None` if uses are not tracked.
     tracked: Option<Tracked>,
     /// Splits sources into blocks.
     cutting: Cutting,
-    /// The reason for each test of the last selection.
+    /// Why each test was selected in the last selection.
     why: BTreeMap<String, String>,
-    /// Number of tests left out of the last selection.
+    /// Number of tests that the last selection left out.
     left: usize,
 }
 
 impl Selection {
-    /// Creates a selection for the project in this directory. Also returns a message if the tests'
-    /// uses are unknown or cannot be stored.
+    /// Creates a selection for the project in the directory `top`. Also returns a message if what
+    /// the tests use is unknown or cannot be stored.
     pub fn of(
         top: &Path,
         framework: Option<&dyn Framework>,
@@ -50,7 +51,7 @@ impl Selection {
         let opened = framework_covers.map(|own| Tracked::open(own, command, rules, &cutting));
         let (tracked, note) = match opened {
             Some(Ok((mut tracked, note))) => {
-                // The state of the files that the first run sees.
+                // Records the state of the files as the first run sees them.
                 tracked.look();
                 (Some(tracked), note)
             }
@@ -71,7 +72,7 @@ impl Selection {
         (Self { project, tracked, cutting, why: BTreeMap::new(), left: 0 }, note)
     }
 
-    /// Returns the top of the project, if the tests' uses are tracked.
+    /// Returns the root directory of the project if what the tests use is tracked.
     pub fn coverage(&self) -> Option<PathBuf> {
         self.tracked.as_ref().map(Tracked::top)
     }
@@ -107,31 +108,31 @@ impl Selection {
         Selected { touched, everything }
     }
 
-    /// Returns true if a source may have a syntax error: it has one according to our grammar, which
-    /// may lag behind the language, or nothing is known about it.
+    /// Returns true if a source may have a syntax error, either because our grammar, which may lag
+    /// behind the language, rejects it, or because it could not be analyzed.
     pub fn looks_broken(&mut self, path: &str) -> bool {
         let now = self.project.now(path);
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
     }
 
-    /// Returns true for an existing source in a known language.
+    /// Returns true if the path is an existing source in a supported language.
     pub fn is_source(&mut self, path: &str) -> bool {
         let now = self.project.now(path);
         now.content != ABSENT && now.blocks.is_some()
     }
 
-    /// Returns a message on the consequences if sources cannot be split; once, and only if the
-    /// tests' uses are tracked.
+    /// Returns a message about the consequences, once, if sources can no longer be split into
+    /// blocks. Returns `None` if what the tests use is not tracked.
     pub fn lost(&self) -> Option<String> {
         self.tracked.as_ref().and_then(|_| self.cutting.lost())
     }
 
-    /// Returns the reason for each test of the last selection, and the number of tests left out.
+    /// Returns why each test was selected in the last selection, and how many tests were left out.
     pub fn explained(&self) -> (&BTreeMap<String, String>, usize) {
         (&self.why, self.left)
     }
 
-    /// Stores the observations of a run of these tests. Returns a message if that fails, once.
+    /// Stores what the tests of a run used. Returns a message the first time that this fails.
     pub fn take(&mut self, ran: &Ran, what: &What) -> Option<String> {
         let tracked = self.tracked.as_mut()?;
         let whole = match what {
@@ -160,7 +161,7 @@ fn asked(saved: Option<&[String]>) -> ChangeQuery<'_> {
     saved.map_or(ChangeQuery::Any, ChangeQuery::Saved)
 }
 
-/// Returns the tests of a run, and whether each failed; skipped tests are left out.
+/// Returns the tests of a run, and whether each of them failed. Skipped tests are left out.
 pub(crate) fn of_run(ran: &Ran) -> Vec<(&str, bool)> {
     let tests = ran.run.tests.iter().filter(|test| test.status != TestStatus::Skipped);
     tests.map(|test| (test.name.as_str(), test.status == TestStatus::Failed)).collect()

@@ -1,6 +1,6 @@
-//! Decides what to run next, by autotest's state machine: first all tests; after a change the tests
-//! that it affects and those that failed, until they pass; then all again, if anything failed since
-//! the last run of all tests. It has no side effects.
+//! Decides what to run next, using autotest's state machine. All tests run first. After a change,
+//! the tests that it affects run together with those that failed, until they pass. Then all tests
+//! run again if anything failed since the last run of all of them. There are no side effects.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(crate) enum What {
     These(Vec<String>),
 }
 
-/// Full runs that start automatically.
+/// Which runs of all tests start automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FullRuns {
     /// True if all tests run at the start.
@@ -35,22 +35,23 @@ pub(crate) enum Touched {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     full: FullRuns,
-    /// Tests that failed in their last run, in the order of their failures.
+    /// Tests that failed the last time they ran, in the order of their failures.
     failing: Vec<String>,
-    /// True if something failed since the last run of all tests, which may affect other tests.
+    /// True if something failed since the last run of all tests, which may affect tests that have
+    /// not run since.
     tainted: bool,
-    /// True if other runs followed the last run of all tests.
+    /// True if only some of the tests have run since the last run of all tests.
     in_part: bool,
     /// True if all tests ran at least once.
     all_ran: bool,
-    /// True if some tests could not run, so that the files they use now are unknown.
+    /// True if some tests could not run, so that the files that they use are not known.
     stuck: bool,
 }
 
-/// The result of a run.
+/// The result of a run, as input for the next decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came<'a> {
-    /// The tests that were to run.
+    /// The tests that the run was meant to cover.
     pub what: &'a What,
     /// Every test that ran, and whether it failed.
     pub tests: &'a [(&'a str, bool)],
@@ -67,7 +68,7 @@ impl State {
         Self { full, failing, tainted, in_part, all_ran, stuck }
     }
 
-    /// Returns the first run.
+    /// Returns the run to start with, if any.
     pub fn first(&self) -> Option<What> {
         self.full.first.then_some(What::All)
     }
@@ -77,13 +78,14 @@ impl State {
         &self.failing
     }
 
-    /// Returns true if all tests ran and passed, with nothing since.
+    /// Returns true if all tests ran and passed, and nothing ran since.
     pub fn all_is_green(&self) -> bool {
         self.all_ran && self.failing.is_empty() && !self.tainted && !self.in_part
     }
 
-    /// Returns the tests to run after a change: failing tests and the tests that it affects; `None`
-    /// if it affects nothing. While tests are missing every change runs all tests.
+    /// Returns the tests to run after a change: those that fail, followed by those that the change
+    /// affects. Returns `None` if the change affects nothing. As long as tests are missing, every
+    /// change runs all tests.
     pub fn after_change(&self, touched: Touched) -> Option<What> {
         match touched {
             _ if self.stuck => Some(What::All),
@@ -97,7 +99,7 @@ impl State {
         }
     }
 
-    /// Returns the failed tests alone.
+    /// Returns a run of only the tests that failed.
     pub fn failed_again(&self) -> Option<What> {
         (!self.failing.is_empty()).then(|| What::These(self.failing.clone()))
     }
@@ -129,8 +131,8 @@ impl State {
         (is_green && self.tainted && self.full.later).then_some(What::All)
     }
 
-    /// Returns the run to make when idle: all tests, if only a part of them ran since the last
-    /// complete run.
+    /// Returns the run to start when idle: all tests, if nothing fails and only some of them have
+    /// run since the last complete run.
     pub fn when_idle(&self) -> Option<What> {
         (self.full.later && self.in_part && self.failing.is_empty()).then_some(What::All)
     }

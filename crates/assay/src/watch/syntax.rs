@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Compiles a file as Python, and writes nothing.
+/// Python program that compiles a file without writing any file.
 const PYTHON: &str = "import sys\ntry:\n compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec', dont_inherit=True)\nexcept SyntaxError as e:\n import traceback\n sys.exit(''.join(traceback.format_exception_only(type(e), e)))";
 
-/// Returns the interpreter's message about a syntax error; `None` if the syntax is correct, or
-/// cannot be checked.
+/// Returns the interpreter's message about a syntax error. Returns `None` if the syntax is correct
+/// or cannot be checked.
 pub(crate) fn complaint(
     path: &Path,
     suite: &[OsString],
@@ -28,7 +28,7 @@ pub(crate) fn complaint(
     Some(said.join("\n"))
 }
 
-/// Returns the command that parses a file without running it.
+/// Returns the command that parses a file without executing it.
 fn words(path: &Path, suite: &[OsString]) -> Option<Vec<OsString>> {
     let of = |program: OsString, options: &[&str]| {
         let options = options.iter().map(OsString::from);
@@ -52,7 +52,8 @@ fn words(path: &Path, suite: &[OsString]) -> Option<Vec<OsString>> {
     })
 }
 
-/// Returns the interpreter that a command names, or that the first line of its program names.
+/// Returns the interpreter that the command of the suite names, or else the one in the first line
+/// of its program.
 fn interpreter(suite: &[OsString], names: &[&str]) -> Option<OsString> {
     let is_one = |word: &OsString| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned();

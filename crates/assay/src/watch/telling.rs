@@ -1,5 +1,5 @@
-//! Notifies the user that the tests turned red or green: by a bell, through the terminal, on the
-//! desktop, or by shell lines.
+//! Notifies the user when tests start to fail or pass again: by the terminal's bell, through the
+//! terminal, on the desktop, or by shell lines.
 
 use super::programs::Programs;
 use crate::args::any_words;
@@ -47,11 +47,12 @@ pub(crate) struct TellingArgs {
     pub on_all_green: Vec<String>,
 }
 
-/// Sends the notifications, and remembers the last state that was notified.
+/// Sends notifications, and remembers the last state for which it did.
 pub(crate) struct Telling {
     how: TellingArgs,
     last: Option<(Light, bool)>,
-    /// True if the output of commands may be shown, because standard output is not used for data.
+    /// True if the output of shell lines may be shown, because standard output is not used for
+    /// data.
     shown: bool,
 }
 
@@ -60,7 +61,8 @@ impl Telling {
         Self { how, last: None, shown }
     }
 
-    /// Notifies the user if the state has changed. Returns a message for each way that failed.
+    /// Notifies the user if the state has changed. Returns a message for each notification that
+    /// failed.
     pub fn tell(&mut self, came: &Came, programs: &mut Programs) -> Vec<String> {
         let is_red = came.light != Light::Green;
         let before = self.last.replace((came.light, came.all_green));
@@ -68,7 +70,7 @@ impl Telling {
         let turned = was_red != Some(is_red);
         let all_turned = came.all_green && before.is_none_or(|(_, all)| !all);
         let mut wrong = Vec::new();
-        // A first green run is worth no notification, except for shell lines.
+        // The first green run triggers no notifications other than the shell lines.
         if turned && (before.is_some() || is_red) {
             for way in self.how.notify.clone() {
                 wrong.extend(self.by(way, came, programs));
@@ -116,7 +118,7 @@ impl Telling {
     }
 }
 
-/// Wraps an escape sequence so that tmux or screen passes it on to the terminal.
+/// Wraps an escape sequence so that tmux, if it is running, passes it on to the terminal.
 fn wrapped(text: &str) -> String {
     match std::env::var_os("TMUX").is_some() {
         true => format!("\x1bPtmux;{}\x1b\\", text.replace('\x1b', "\x1b\x1b")),

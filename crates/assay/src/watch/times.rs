@@ -1,6 +1,6 @@
-//! Durations of tests over days: a file of lines in the user's cache, one for each project and
-//! command. It only serves to report tests that got slower, so unreadable lines are skipped, and a
-//! failure to write is reported once.
+//! Stores the durations of tests over days, in one file of JSON lines in the user's cache for each
+//! project and command. The durations only serve to report tests that became slower, so unreadable
+//! lines are skipped, and a failure to write is reported once.
 
 use assay_analysis::history::slower_tests;
 use assay_data::{Finding, private};
@@ -14,24 +14,24 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Minimum time between two stored runs, ms.
+/// Minimum time between two stored runs, in milliseconds.
 const APART: i64 = 600_000;
-/// Size from which the older half of the runs is dropped, bytes.
+/// Size in bytes beyond which the older half of the runs is dropped.
 const LONGEST: u64 = 8 << 20;
-/// Shortest test that is stored, s: for shorter ones, most of the time is overhead of the clock and
-/// the framework.
+/// Duration in seconds of the shortest test that is stored. For shorter ones, most of the time is
+/// overhead of the clock and the framework.
 const QUICKEST: f64 = 0.001;
 
 /// A line of the file: a run in which all tests passed.
 #[derive(Deserialize, Serialize)]
 struct Run {
-    /// Start of the run, ms since 1970.
+    /// Start of the run, in milliseconds since 1970.
     at: i64,
-    /// Duration of each test, s.
+    /// Duration of each test, in seconds.
     tests: BTreeMap<String, f64>,
 }
 
-/// The file.
+/// The stored durations of one project and command.
 pub(crate) struct Times {
     path: Option<PathBuf>,
     last: Option<i64>,
@@ -40,7 +40,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Returns the file for a command in a directory.
+    /// Returns the stored durations of a command in a directory.
     pub fn of(top: &Path, command: &[OsString]) -> Self {
         let mut key = top.as_os_str().as_bytes().to_vec();
         for word in command {
@@ -52,9 +52,9 @@ impl Times {
         Self { path, last: None, told: BTreeSet::new(), is_refused: false }
     }
 
-    /// Stores the durations of a complete, passing run that started at `at`, ms since 1970. Returns
-    /// findings about tests that got slower and were not reported before. If the durations cannot
-    /// be stored, also returns a message the first time.
+    /// Stores the durations of a complete, passing run that started at `at`, in milliseconds since
+    /// 1970. Returns findings about tests that became slower and were not reported before. Also
+    /// returns a message the first time that the durations cannot be stored.
     pub fn keep<'a>(
         &mut self,
         at: i64,
@@ -111,7 +111,8 @@ fn read(path: &Path) -> Vec<Run> {
     runs
 }
 
-/// Appends a line for a run, in a single write because two processes may write at the same time.
+/// Appends a line for a run. It is written in a single call, because two processes may write at the
+/// same time.
 fn write(path: &Path, run: &Run) -> std::io::Result<()> {
     if let Some(above) = path.parent() {
         private::directory(above)?;

@@ -1,10 +1,10 @@
-//! Runs and answers requested by keys.
+//! Starts the runs and shows the answers that keys request.
 
 use super::keys::Wish;
 use super::state::{State, What};
 use super::{WatchTask, Watcher};
 
-/// The list of keys.
+/// The help text about the keys.
 const KEYS: &str = "  Enter, a   run all tests
   f          run those that failed
   p          run those whose names contain a pattern, which you then type
@@ -15,7 +15,7 @@ const KEYS: &str = "  Enter, a   run all tests
 ";
 
 impl Watcher {
-    /// Returns the run that fulfils a request, if any.
+    /// Returns the run that a request calls for, if any.
     pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<WatchTask>> {
         let why = "as requested".to_owned();
         Ok(match wish {

@@ -1,7 +1,7 @@
-//! Numbers in the sample file: the shortest decimal that reads back to the same bits, whole numbers
-//! without a point.
+//! Writes numbers in the sample file as the shortest decimals that read back to the same bits.
+//! Whole numbers have no decimal point.
 
-/// 2^53. Beyond it not every whole number is a double, and the exponent form is shorter.
+/// 2^53, beyond which not every whole number is a double, and the exponent form is shorter.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Appends a finite number.

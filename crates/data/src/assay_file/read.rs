@@ -24,33 +24,33 @@ use std::path::Path;
 /// number is refused.
 pub const MAX_METRICS: usize = 1000;
 
-/// Reads a sample file; gzip compression is recognized by content. O(bytes); memory for the samples
-/// and one line.
+/// Reads a sample file. Gzip compression is recognized by content. Takes O(bytes) time, and memory
+/// for the samples and one line.
 ///
 /// # Errors
-/// If the file cannot be read, is not a sample file, is of a later version, or contains an invalid
-/// line.
+/// Returns an error if the file cannot be read, is not a sample file, is of a later version, or
+/// contains an invalid line.
 pub fn read(path: &Path) -> Result<Samples, ReadError> {
     read_input(Input::open(path)?)
 }
 
-/// Contents of a file, and the position of an incomplete end.
+/// Contents of a file, and where it breaks off if it is incomplete.
 pub(super) struct FileContents {
     pub(super) samples: Samples,
-    /// Number of bytes of the uncompressed text before an incomplete last record; `None` if the
-    /// last record is complete.
+    /// Number of bytes of uncompressed text before an incomplete last record, or `None` if the last
+    /// record is complete.
     pub(super) broken_at: Option<u64>,
 }
 
-/// Like [`read`], but also reports an incomplete end.
+/// Like [`read`], but also returns where an incomplete last record begins.
 pub(super) fn read_whole(path: &Path) -> Result<FileContents, ReadError> {
     whole(Input::open(path)?)
 }
 
-/// Reads a sample file from a stream, plain or gzip-compressed; `name` identifies it in messages.
+/// Reads a sample file from a stream, plain or gzip-compressed. Messages refer to it as `name`.
 ///
 /// # Errors
-/// As for [`read`].
+/// Fails in the same cases as [`read`].
 pub fn read_from(stream: impl Read + 'static, name: &str) -> Result<Samples, ReadError> {
     read_input(Input::of(stream, name)?)
 }
@@ -143,7 +143,8 @@ impl Reader {
                 "expected one record, a JSON object, not `{seen}`"
             )));
         }
-        // Nearly all lines are observations, and our own writer puts the kind first.
+        // Nearly all lines are observations, and our own writer puts the kind first, so usually the
+        // kind need not be parsed.
         if text.starts_with(r#"{"kind":"obs","#) {
             return self.observation(text);
         }
@@ -356,14 +357,14 @@ impl Reader {
             )));
         }
         self.samples.push(observation.clone());
-        // Measuring continued after a stop: the run was resumed.
+        // An observation after a stop means that the run was resumed.
         self.samples.stop = None;
         Ok(())
     }
 }
 
-/// The blocks of one subject. Blocks are nearly always in order, so a single bound usually
-/// represents them all.
+/// The blocks in which one subject was measured in one pass. Blocks are nearly always in order, so
+/// a single bound usually represents them all.
 #[derive(Default)]
 struct SeenBlocks {
     /// Every block below this one was seen.
@@ -403,7 +404,7 @@ fn truncated(place: &FilePosition, line: TextLine<'_>) -> Finding {
         .with("lost_bytes", line.bytes as f64)
 }
 
-/// Returns the column of an error in a line, and its description.
+/// Returns the column of an error in a line, and a description of the error.
 fn describe(error: &serde_json::Error, text: &str) -> (Option<u64>, String) {
     let column = error.column();
     let said = error.to_string();

@@ -1,5 +1,5 @@
-//! Reads the members of single records. Unknown members are ignored; errors state the expected
-//! contents.
+//! Reads the members of individual records. Unknown members are ignored. Errors state what was
+//! expected.
 //!
 //! Observations are read directly into one reused [`Observation`], because a file may hold millions
 //! of them.
@@ -17,14 +17,14 @@ pub(super) struct Kind<'a> {
     pub kind: Text<'a>,
 }
 
-/// The version of a file. It may be any value; the reader checks it.
+/// The version that a file declares. It may be any JSON value; the reader checks it.
 #[derive(Deserialize)]
 pub(super) struct Version {
     #[serde(default)]
     pub assay: Option<serde_json::Value>,
 }
 
-/// The first line.
+/// The header, which is the first line of a file.
 #[derive(Deserialize)]
 pub(super) struct Run {
     #[serde(default)]
@@ -37,7 +37,7 @@ pub(super) struct Run {
     pub plan: Option<Plan>,
 }
 
-/// The last line.
+/// The `stop` record, which gives the reason why measuring stopped.
 #[derive(Deserialize)]
 pub(super) struct Stop {
     pub reason: StopReason,
@@ -141,7 +141,8 @@ fn unknown_subject(index: usize, declared: usize) -> String {
     }
 }
 
-/// Checks a block or position; the largest number means "none" internally and is not allowed.
+/// Checks the number of a block or a position. The largest `u32` is not allowed, because it means
+/// "none" internally.
 fn place<E: Error>(number: Option<u32>, name: &str) -> Result<Option<u32>, E> {
     if number == Some(u32::MAX) {
         return Err(E::custom(format!("`{name}` is at most {}", u32::MAX - 1)));
@@ -169,8 +170,8 @@ impl<'de> Visitor<'de> for ValuesSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // Values are in the order of the metrics, with some left out, so the next one is found
-        // quickly.
+        // Values are usually in the order of the metrics, with some left out. The search therefore
+        // begins after the last metric found.
         let mut expected = 0;
         while let Some(Text(name)) = map.next_key()? {
             let is = |metric: &Metric| metric.name == name.as_ref();

@@ -1,5 +1,5 @@
-//! Opens a sample file to continue it, as `--resume` does: an incomplete end is cut off, so that
-//! the next record begins on a new line.
+//! Opens a sample file to continue it, as `--resume` does. An incomplete last record is cut off, so
+//! that the next record begins on a new line.
 
 use super::read::{FileContents, read_whole};
 use super::write::Writer;
@@ -9,12 +9,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Reads a sample file and opens it for further records. The samples are those of
-/// [`read`](super::read()), with a finding if an incomplete record was cut off. Concurrent writers
-/// are not prevented.
+/// Reads a sample file and opens it for further records. The samples are those that
+/// [`read`](super::read()) returns, with a finding if an incomplete record was cut off. Nothing
+/// prevents another process from writing to the file at the same time.
 ///
 /// # Errors
-/// As for [`read`](super::read()); also if the file cannot be written or is compressed.
+/// Fails in the same cases as [`read`](super::read()), and if the file cannot be written or is
+/// compressed.
 pub fn resume(path: &Path) -> Result<(Samples, Writer<File>), ReadError> {
     // The position comes from the reader, because the contents of a file must not determine where
     // it is cut.

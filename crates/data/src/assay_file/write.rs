@@ -16,16 +16,17 @@ use crate::{
 use serde_json::json;
 use std::io::{self, Write};
 
-/// Contents of the first line about the run.
+/// Information about the run for the first line of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     /// The writing tool and its version, as in `assay 0.1.0`.
     pub tool: Option<String>,
-    /// Start of the run, RFC 3339.
+    /// Start of the run, in RFC 3339 format.
     pub time: Option<String>,
     /// The command line of the measuring program.
     pub argv: Vec<String>,
-    /// The plan made before the first block; its seed is repeated at the top of the record.
+    /// The plan made before the first block. Its seed is also written as a member of the header
+    /// itself.
     pub plan: Option<Plan>,
 }
 
@@ -46,17 +47,17 @@ pub struct Writer<W> {
     sink: W,
     line: Vec<u8>,
     subjects: usize,
-    /// For every metric, its name as a JSON key with the colon.
+    /// The name of every metric as a JSON key, including the colon.
     keys: Vec<Vec<u8>>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a file: header, environment, and the sides, rows, subjects and metrics of the
-    /// samples. An environment fact called `kind` is not written, because that name is the kind of
-    /// the record.
+    /// Starts a file with the header, the environment, and the sides, rows, subjects and metrics of
+    /// the samples. An environment fact called `kind` is not written, because that member gives the
+    /// kind of the record.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn start(sink: W, header: &Header, samples: &Samples) -> io::Result<Self> {
         Self::start_with(sink, header, samples, &samples.sides)
     }
@@ -97,11 +98,11 @@ impl<W: Write> Writer<W> {
         Self { sink, line: Vec::with_capacity(512), subjects: samples.subjects.len(), keys }
     }
 
-    /// Adds facts about the machine, such as those known only at the end. Writes nothing if there
-    /// are none.
+    /// Adds facts about the machine, such as those that are known only at the end. Writes nothing
+    /// if there are no facts.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn environment(&mut self, environment: &Environment) -> io::Result<()> {
         if environment.is_empty() {
             return Ok(());
@@ -113,28 +114,28 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Declares another row; its index is the number of rows declared so far.
+    /// Declares another row. Its index is the number of rows declared before it.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         self.record("row", row)
     }
 
-    /// Declares another subject, whose side and row must already be declared; its index is the
-    /// number of subjects declared so far.
+    /// Declares another subject. Its side and row must already be declared, and its index is the
+    /// number of subjects declared before it.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn subject(&mut self, subject: &Subject) -> io::Result<()> {
         self.subjects += 1;
         self.record("subject", subject)
     }
 
-    /// Declares another metric for later observations. Its name must be new.
+    /// Declares another metric, for the observations that follow. Its name must be new.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn metric(&mut self, metric: &Metric) -> io::Result<()> {
         self.keys.push(key(&metric.name));
         self.record("metric", metric)
@@ -143,8 +144,8 @@ impl<W: Write> Writer<W> {
     /// Appends an observation. Values that are not finite count as missing and are left out.
     ///
     /// # Errors
-    /// `InvalidInput` if the subject was not declared, or there are more values than metrics;
-    /// otherwise the error of the sink.
+    /// Returns an `InvalidInput` error if the subject was not declared or there are more values
+    /// than metrics, and the error of the sink if writing fails.
     pub fn observe(&mut self, observation: &Observation) -> io::Result<()> {
         if observation.subject >= self.subjects || observation.values.len() > self.keys.len() {
             return Err(io::Error::new(
@@ -186,11 +187,11 @@ impl<W: Write> Writer<W> {
     }
 
     /// Appends the values of one metric that a program reported within one run. Writes nothing if
-    /// there are none.
+    /// there are no values.
     ///
     /// # Errors
-    /// `InvalidInput` if the subject was not declared or a value is not finite; otherwise the error
-    /// of the sink.
+    /// Returns an `InvalidInput` error if the subject was not declared or a value is not finite,
+    /// and the error of the sink if writing fails.
     pub fn inner(&mut self, inner: &Inner) -> io::Result<()> {
         if inner.values.is_empty() {
             return Ok(());
@@ -205,7 +206,8 @@ impl<W: Write> Writer<W> {
     /// Appends the histogram of a slice.
     ///
     /// # Errors
-    /// `InvalidInput` if the subject was not declared; otherwise the error of the sink.
+    /// Returns an `InvalidInput` error if the subject was not declared, and the error of the sink
+    /// if writing fails.
     pub fn histogram(&mut self, buckets: &Buckets) -> io::Result<()> {
         self.is_declared(buckets.subject)?;
         self.record("hist", buckets)
@@ -214,7 +216,8 @@ impl<W: Write> Writer<W> {
     /// Appends the counts of a slice.
     ///
     /// # Errors
-    /// `InvalidInput` if the subject was not declared; otherwise the error of the sink.
+    /// Returns an `InvalidInput` error if the subject was not declared, and the error of the sink
+    /// if writing fails.
     pub fn counts(&mut self, counts: &Counts) -> io::Result<()> {
         self.is_declared(counts.subject)?;
         self.record("counts", counts)
@@ -231,8 +234,8 @@ impl<W: Write> Writer<W> {
     /// Appends the summary of a series for which a tool kept no samples.
     ///
     /// # Errors
-    /// `InvalidInput` if the subject was not declared or a number is not finite; otherwise the
-    /// error of the sink.
+    /// Returns an `InvalidInput` error if the subject was not declared or a number is not finite,
+    /// and the error of the sink if writing fails.
     pub fn summary(&mut self, summary: &Summary) -> io::Result<()> {
         if summary.subject >= self.subjects || summary.numbers().any(|v| !v.is_finite()) {
             let problem =
@@ -242,12 +245,12 @@ impl<W: Write> Writer<W> {
         self.record("summary", summary)
     }
 
-    /// Appends a finding made while measuring. Evidence that is not finite is left out. A
-    /// [`TRUNCATED_FILE`] is not written: it concerns the file as it was read, and no longer
-    /// applies to the one being written.
+    /// Appends a finding made while measuring. Evidence that is not finite is written as `null`. A
+    /// [`TRUNCATED_FILE`] is not written, because it concerns the file that was read and does not
+    /// apply to the one being written.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         if finding.is(TRUNCATED_FILE) {
             return Ok(());
@@ -255,10 +258,10 @@ impl<W: Write> Writer<W> {
         self.record("finding", finding)
     }
 
-    /// Appends the reason why measuring stopped, and the number of blocks.
+    /// Appends the reason why measuring stopped, and the number of blocks measured.
     ///
     /// # Errors
-    /// If writing to the sink fails.
+    /// Returns an error if writing to the sink fails.
     pub fn stop(&mut self, reason: StopReason, blocks: u32) -> io::Result<()> {
         self.record("stop", &json!({ "reason": reason, "blocks": blocks }))
     }
@@ -275,7 +278,7 @@ impl<W: Write> Writer<W> {
         self.line.push(b'"');
     }
 
-    /// Adds a member to the current record if there is a value.
+    /// Adds a member to the current record if `value` is not `None`.
     fn optional(&mut self, name: &str, value: Option<impl serde::Serialize>) {
         if let Some(value) = value {
             self.line.push(b',');
@@ -285,7 +288,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes a record whose members are those of `value`.
+    /// Writes a record of the given kind with the members of `value`.
     fn record(&mut self, kind: &str, value: &impl serde::Serialize) -> io::Result<()> {
         self.begin(kind);
         self.line.push(b',');
@@ -314,16 +317,16 @@ fn key(name: &str) -> Vec<u8> {
 /// reason, it is recorded with the number of blocks in them.
 ///
 /// # Errors
-/// If writing to the sink fails.
+/// Returns an error if writing to the sink fails.
 pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     write_with(samples, &samples.sides, sink)
 }
 
-/// Like [`write()`], without the names of source files, so that the same numbers from another
-/// directory give the same text.
+/// Like [`write()`], but leaves out the names of source files, so that the same numbers from
+/// another directory give the same text.
 ///
 /// # Errors
-/// If writing to the sink fails.
+/// Returns an error if writing to the sink fails.
 pub fn write_without_sources(samples: &Samples, sink: impl Write) -> io::Result<()> {
     let sides = samples.sides.iter().map(|side| Side { source: None, ..side.clone() });
     write_with(samples, &sides.collect::<Vec<_>>(), sink)

@@ -1,12 +1,13 @@
-//! Samples as printed by `go test -bench`, for benchstat: one line per observation.
+//! Exports samples in the form in which `go test -bench` prints results, for benchstat: one line
+//! per observation.
 //!
 //! Names are changed so that benchstat accepts them: `Benchmark` is put in front, blanks become
-//! `_`, and parameters become `/key=value` unless the name contains them already. If that changes a
-//! name, a comment line before the results, which benchstat skips and our reader uses, gives the
-//! original. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
-//! unit back, and others keep their name with the suffix `/op` unless they are rates. Go's facts
-//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, under Go's
-//! own names. Levels, blocks and failures are lost.
+//! `_`, and parameters become `/key=value` unless the name already contains them. If this changes a
+//! name, a comment line before the results gives the original; benchstat skips it, and our reader
+//! uses it. `wall` is written as `ns/op` and bytes as `B/op`. Metrics that were read from such a
+//! file get their unit back, and others keep their name, with the suffix `/op` unless they are
+//! rates. Go's facts about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the
+//! results, under Go's own names. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
 use crate::import::{NAMED, OriginalName, metric_of_unit};
@@ -17,10 +18,10 @@ use std::io::{self, Write};
 /// Settings that Go writes on lines of their own, never as part of a name.
 const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
-/// Writes the text. O(observations × metrics).
+/// Writes the samples as lines of `go test -bench`. O(observations × metrics).
 ///
 /// # Errors
-/// If writing to the sink fails.
+/// Returns an error if writing to the sink fails.
 pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let mut settings = of_machine(&samples.environment);
     for (key, value) in SETTINGS.iter().zip(&settings).filter(|(_, value)| !value.is_empty()) {
@@ -84,7 +85,8 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
-/// Returns the values of [`SETTINGS`] that are common to all subjects; empty if unknown.
+/// Returns the values of [`SETTINGS`] that the environment gives for all subjects. A value is empty
+/// if it is unknown.
 fn of_machine(environment: &Environment) -> [String; 4] {
     let of = |names: &[&str]| text_of(environment, names).unwrap_or_default();
     let os: String = of(&["os"]).chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -108,7 +110,7 @@ fn is_of_go(label: Option<&str>) -> bool {
     label.is_some_and(|label| label.starts_with("Benchmark"))
 }
 
-/// Returns the name as benchstat reads it: one word that begins with `Benchmark`.
+/// Returns the name in a form that benchstat accepts: one word that begins with `Benchmark`.
 fn name(subject: &Subject, label: Option<&str>) -> String {
     let mut name = subject.name.clone();
     let is_of_go = is_of_go(label);
@@ -118,7 +120,8 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
             name = name.replacen(&format!(" {key}={value}"), "", 1);
             continue;
         }
-        // The number of processors is already after the last dash, or it is 1.
+        // A parameter with a number as its key is already in the name, and Go's number of
+        // processors follows the last dash of the name, or it is 1.
         let is_told = key.parse::<u32>().is_ok() || (is_of_go && key == "gomaxprocs");
         if !is_told && !name.contains(value.as_str()) {
             name += &format!("/{key}={value}");
@@ -132,7 +135,7 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     format!("Benchmark{first}{}", letters.as_str())
 }
 
-/// Conversion from our base unit to Go's unit.
+/// The conversion from our base unit to the unit that Go uses.
 enum Scale {
     None,
     Nanoseconds,
@@ -143,7 +146,8 @@ enum Scale {
 fn unit(metric: &Metric) -> (Scale, String) {
     let word: String =
         metric.name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    // A name that was derived from such a unit is itself a unit, except for units that Go scales.
+    // A metric that was read from Go's output is named after its unit there, unless Go scales that
+    // unit.
     let (told, _) = metric_of_unit(&word);
     if told.name == metric.name && told.unit == metric.unit {
         let above = word.find('/').unwrap_or(word.len());

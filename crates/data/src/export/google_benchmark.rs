@@ -1,13 +1,13 @@
-//! Samples in Google Benchmark's JSON, for compare.py and existing scripts: one row of kind
-//! `iteration` per observation.
+//! Exports samples in Google Benchmark's JSON, for compare.py and existing scripts, with one row of
+//! kind `iteration` per observation.
 //!
 //! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (the wall time if CPU time was not
 //! measured, because the layout requires a number), and all other metrics become counters in base
-//! units. Times are in nanoseconds, because compare.py skips benchmarks whose units differ; if no
+//! units. Times are in nanoseconds, because compare.py skips benchmarks whose units differ. If no
 //! double in nanoseconds reads back to the same bits, the nearest one is written.
 //! [`google_context`](super::google_context) writes the facts. The layout cannot represent blocks
-//! and their order, levels, plan, summaries, and failures as such; they are lost. The `iterations`
-//! of a row is the metric of that name, or 1 if it was not recorded.
+//! and their order, levels, the plan, summaries, and failures as such, so these are lost. The
+//! `iterations` of a row are the metric of that name, or 1 if it was not recorded.
 
 use super::google_context::{Context, counters};
 use super::in_nanoseconds;
@@ -17,10 +17,11 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
-/// Writes the layout of Google Benchmark 1.7 and later. O(observations × metrics).
+/// Writes the samples in the layout of Google Benchmark 1.7 and later. O(observations × metrics).
 ///
 /// # Errors
-/// If the samples hold no wall time, which this layout requires, or if writing to the sink fails.
+/// Returns an error if the samples have no wall time, which this layout requires, or if writing to
+/// the sink fails.
 pub fn google_benchmark(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let Some(wall) = samples.metric_index("wall") else {
         let problem = "Google Benchmark's JSON holds wall times, and these samples have no metric `wall`; \
@@ -61,11 +62,10 @@ impl Serialize for Rows<'_> {
         let mut counters: Vec<(usize, &str)> = counters(samples)
             .filter_map(|(name, metric)| Some((index_of(metric)?, name)))
             .collect();
-        // The order of the metrics depends on the rows that have them, so counters are sorted by
-        // name.
+        // The order of the metrics depends on which rows have them, so counters are sorted by name.
         counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
-        // Subjects with only a summary have no rows and no index.
+        // Subjects that have only a summary get no rows and no family index.
         let mut family = 0;
         for subject in 0..samples.subjects.len() {
             let repetitions = by_subject.series(subject, self.wall).count();

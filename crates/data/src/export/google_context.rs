@@ -1,9 +1,9 @@
-//! The object `context` of a file in Google Benchmark's layout: facts about machine and library,
-//! under the library's names where it has them.
+//! Writes the object `context` of a file in Google Benchmark's layout: facts about the machine and
+//! the library, under the library's names where it has them.
 //!
 //! Facts that were read from such a file return to their original place. Facts of other tools
-//! appear under our names, as if the author of the benchmark had added them. One further key
-//! records facts about the counters for which the layout has no place: their metrics and units, and
+//! appear under our names, as if the author of the benchmark had added them. One additional key
+//! records facts about the counters that the layout cannot represent: their metrics and units, and
 //! that they are not totals.
 
 use crate::samples::ITERATIONS;
@@ -23,9 +23,9 @@ pub(crate) const OF_MACHINE: [&str; 6] =
 /// Metrics that have their own field in every row and are therefore not counters.
 pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
 
-/// Prefix of the names of facts that were read from a file of Google Benchmark.
+/// Prefix of the names of facts that were read from one of Google Benchmark's files.
 const OWN: &str = "google_benchmark.";
-/// Facts with the prefix `OWN` that are written elsewhere in the file, or not at all.
+/// Facts with the prefix [`OWN`] that are written elsewhere in the file, or not at all.
 const ELSEWHERE: [&str; 2] = ["labels", "complexity"];
 
 pub(super) struct Context<'a> {
@@ -51,7 +51,8 @@ impl Serialize for Context<'_> {
             context.insert("load_avg".to_owned(), vec![load.clone()].into());
         }
         let tool = samples.tool.as_deref().unwrap_or("assay");
-        // In the library's own files, the program's name is among the facts if it is known.
+        // If the samples come from the library itself, the program's name is among the facts if it
+        // is known.
         if !tool.starts_with("Google Benchmark") {
             context.insert("executable".to_owned(), tool.into());
         }

@@ -1,15 +1,17 @@
-//! The latencies of a load test as HdrHistogram's log, version 1.3, for its plotters and
-//! `HistogramLogProcessor`: one line per second of each slice, tagged with its subject.
+//! Exports the latencies of a load test as HdrHistogram's log, version 1.3, for HdrHistogram's
+//! plotters and `HistogramLogProcessor`. There is one line for each second of each slice, tagged
+//! with its subject.
 
 use crate::{Histogram, Samples};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Writes the log. Each line has the time of an observation in seconds since the start of the run,
-/// and the length of the interval, 1 s.
+/// Writes the log. Each line has the start of its second, in seconds since the start of the run,
+/// the length of the interval (1 s), the longest latency in milliseconds, and the histogram.
 ///
 /// # Errors
-/// `InvalidInput` if there are no histograms; otherwise the error of the sink.
+/// Returns an `InvalidInput` error if there are no histograms, and the error of the sink if writing
+/// fails.
 pub fn hdr_log(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     if samples.histograms.is_empty() {
         let problem = "only load tests have histograms; these samples have none";

@@ -1,13 +1,14 @@
-//! Samples in hyperfine's JSON, for existing scripts and plots: the layout of 1.x, and schema 2 of
-//! 2.x.
+//! Exports samples in hyperfine's JSON, for existing scripts and plots, in the layout of 1.x or in
+//! schema 2 of 2.x.
 //!
-//! In addition to the single runs, those files have statistics that describe them (mean, standard
-//! deviation, median, extremes). These are computed here and used nowhere else; verdicts are based
-//! on other statistics. The layouts cannot represent blocks and their order, plan, environment,
-//! timed-out runs as such, and metrics that hyperfine does not have; they are lost. Runs are listed
-//! by command, so the blocks cannot be recovered from such a file; keep the sample file for that.
+//! In addition to the individual runs, these files have statistics that describe them (mean,
+//! standard deviation, median, extremes). The statistics are computed here and used nowhere else;
+//! verdicts are based on others. The layouts cannot represent blocks and their order, the plan, the
+//! environment, timeouts as such, and metrics that hyperfine does not have, so these are lost. Runs
+//! are listed by command, so the blocks cannot be recovered from such a file; keep the sample file
+//! for that.
 //!
-//! Layouts as written by hyperfine 1.20 and 2.0.
+//! The layouts are those that hyperfine 1.20 and 2.0 write.
 
 use super::text_of;
 use crate::reading::{Take, take};
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// Our metric, hyperfine 2's name for the metric, and hyperfine's name for its unit.
+/// For each metric: our name, hyperfine 2's name, and hyperfine's name for its unit.
 const METRICS: [(&str, &str, &str); 5] = [
     ("wall", "time_wall_clock", "second"),
     ("cpu", "time_cpu", "second"),
@@ -26,16 +27,17 @@ const METRICS: [(&str, &str, &str); 5] = [
     ("max_rss", "memory_peak_resident", "byte"),
 ];
 
-/// Writes the layout of hyperfine 1.x. O(observations).
+/// Writes the samples in the layout of hyperfine 1.x. O(observations).
 ///
-/// Subjects without a run with a wall time are left out. `command` is the command line, or the name
-/// if several subjects have the same one with the same parameters. The additional key `name`, which
-/// hyperfine 1.x does not write, is ignored by its readers. `user` and `system` are means, and 0 if
-/// not measured, because the layout requires a number. The exit code is `null` for runs ended by a
-/// signal or the time limit.
+/// Subjects that have no run with a wall time are left out. `command` is the command line, or the
+/// name if several subjects have the same command line and parameters. The additional key `name`,
+/// which hyperfine 1.x does not write, is ignored by readers of that layout. `user` and `system`
+/// are means, or 0 if they were not measured, because the layout requires a number. The exit code
+/// is `null` for runs that were ended by a signal or the time limit.
 ///
 /// # Errors
-/// If the samples hold no wall time, which this layout requires, or if writing to the sink fails.
+/// Returns an error if the samples have no wall time, which this layout requires, or if writing to
+/// the sink fails.
 pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let results = runs(samples)?.into_iter().map(|runs| {
         let wall = runs.values("wall");
@@ -58,13 +60,13 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     write(&File1 { results: results.collect() }, sink)
 }
 
-/// Writes hyperfine's schema 2. O(observations).
+/// Writes the samples in hyperfine's schema 2. O(observations).
 ///
 /// Subjects without any wall time and metrics that hyperfine does not have are left out. The
 /// metadata name the tool that measured, not hyperfine.
 ///
 /// # Errors
-/// If the samples hold no wall time, or if writing to the sink fails.
+/// Returns an error if the samples have no wall time, or if writing to the sink fails.
 pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let all = runs(samples)?;
     let results = all.iter().map(|runs| Result2 {
@@ -238,7 +240,8 @@ struct Result1<'a> {
 }
 
 impl Serialize for Result1<'_> {
-    /// Writes the members one by one, because user and system are in the middle of the summary.
+    /// Writes the members one by one, because `user` and `system` come in the middle of the
+    /// summary.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("command", self.command)?;
@@ -314,7 +317,7 @@ struct Summary2 {
     summary: Summary,
 }
 
-/// One run: its metrics by name, and its exit code.
+/// A single run: its metrics by name, and its exit code.
 struct Measurement<'a> {
     samples: &'a Samples,
     run: Observation,

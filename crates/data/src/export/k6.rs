@@ -1,12 +1,12 @@
-//! A load test as k6's summary, the JSON of `k6 run --summary-export`, for existing scripts and
-//! dashboards.
+//! Exports a load test as k6's summary, the JSON of `k6 run --summary-export`, for existing scripts
+//! and dashboards.
 //!
-//! It covers one server at one rate, all slices together. Unlike in k6, `http_req_duration` counts
-//! from the moment at which a request was due, because that is how long users wait. Failed requests
-//! have no duration. A quantile that falls on requests that were never answered is left out; mean,
-//! minimum and maximum cover the answered requests only, as do all values of
-//! `http_req_duration{expected_response:true}`. Parts of a request without histograms are left out.
-//! The layout is that of k6 1.8 (`legacy` mode).
+//! The summary covers one server at one rate, all slices together. Unlike in k6,
+//! `http_req_duration` is measured from the moment at which a request was due, because that is how
+//! long users wait. Failed requests have no duration. A quantile that falls on requests that were
+//! never answered is left out. The mean, minimum and maximum cover only the answered requests, as
+//! do all values of `http_req_duration{expected_response:true}`. Phases of a request for which
+//! there are no histograms are left out. The layout is that of k6 1.8 (`legacy` mode).
 
 use super::shortest;
 use crate::samples::Buckets;
@@ -15,8 +15,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Name and order of each quantile, and the minimum number of requests for which it can differ from
-/// the maximum.
+/// Name and order of each quantile, and the number of requests below which it is left out.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("med", 0.5, 1),
     ("p(90)", 0.9, 1),
@@ -28,7 +27,8 @@ const QUANTILES: [(&str, f64, u64); 5] = [
 /// Writes the summary. O(histograms).
 ///
 /// # Errors
-/// `InvalidInput` if there are no requests, or several subjects; otherwise the error of the sink.
+/// Returns an `InvalidInput` error if there are no requests or several subjects, and the error of
+/// the sink if writing fails.
 pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     if samples.histograms.is_empty() {
@@ -64,7 +64,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     add("http_req_duration{expected_response:true}", trend(&totals.times("latency"), 0));
     add("http_req_connecting", trend(&totals.times("connect"), 0));
     add("http_req_tls_handshaking", trend(&totals.times("tls"), 0));
-    // In this rate, a "pass" means a failed request.
+    // For this rate, k6 calls a failed request a "pass".
     let share = totals.failed as f64 / requests.max(1) as f64;
     let failed = json!({ "passes": totals.failed, "fails": totals.answered, "value": share });
     add("http_req_failed", Some(failed));
@@ -83,9 +83,9 @@ struct SliceTotals<'a> {
     samples: &'a Samples,
     answered: u64,
     failed: u64,
-    /// Length of the measured period in seconds, where known.
+    /// Total length of the slices in seconds, as far as it is known.
     seconds: f64,
-    /// Number of bytes received in the measured period.
+    /// Number of bytes received in the slices of known length.
     received: f64,
 }
 
@@ -103,7 +103,7 @@ impl<'a> SliceTotals<'a> {
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
             totals.answered += count("answered");
             totals.failed += count("failed");
-            // A slice does not state its length: it is computed from the number of responses and
+            // A slice does not state its length, so it is computed from the number of responses and
             // their rate.
             let rate = value(own.block, "rate_achieved");
             let seconds = rate.map_or(0.0, |rate| count("delivered") as f64 / rate);
@@ -113,7 +113,7 @@ impl<'a> SliceTotals<'a> {
         totals
     }
 
-    /// Returns one histogram of all times of this kind.
+    /// Returns one histogram of all times of the kind `kind`.
     fn times(&self, kind: &str) -> Histogram {
         let mut sum = Histogram::default();
         let own = |own: &&Buckets| own.of == kind && own.second.is_none() && own.rate.is_none();
@@ -124,10 +124,10 @@ impl<'a> SliceTotals<'a> {
     }
 }
 
-/// Returns statistics of the times in milliseconds, given that `beyond` further requests never
-/// ended; `None` if there are no times.
+/// Returns statistics of the times in milliseconds, where `beyond` further requests were never
+/// answered. Returns `None` if there are no times.
 fn trend(times: &Histogram, beyond: u64) -> Option<Value> {
-    // Milliseconds that give the same bits when divided by 1000.
+    // Chooses milliseconds that give the same bits when divided by 1000.
     let milliseconds = |seconds: f64| shortest(seconds * 1e3, |ms| ms / 1e3 == seconds);
     if times.count() == 0 {
         return None;

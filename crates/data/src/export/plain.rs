@@ -1,13 +1,13 @@
-//! Exports without control characters: names come from outside, and printing a file must not let
+//! Exports without control characters. Names come from outside, and printing a file must not let
 //! them control the terminal.
 //!
-//! In texts they become Rust's escapes (`\u{1b}`), which keep names distinct; in JSON they become
-//! JSON's own escapes, which read back to the same name. Line feeds and tabs are kept, because
-//! tables use them.
+//! In text, control characters become Rust's escapes (`\u{1b}`), which keep names distinct. In
+//! JSON, they become JSON's own escapes, which read back to the same name. Line feeds and tabs are
+//! kept, because tables use them.
 
 use std::io::{self, Write};
 
-/// The form in which control characters are written.
+/// How control characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {
     /// Rust's escapes, as in a message: `\u{1b}`.
@@ -19,13 +19,13 @@ pub enum Escapes {
 /// First of the two UTF-8 bytes of a control character beyond ASCII.
 const LEAD: u8 = 0xC2;
 
-/// A sink that escapes control characters and writes to another sink. Writes may split UTF-8
-/// anywhere.
+/// A sink that escapes control characters and passes the text on to another sink. A write may end
+/// in the middle of a UTF-8 sequence.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: W,
     escapes: Escapes,
-    /// True if the last byte was [`LEAD`] and the next one is not known yet.
+    /// True if the last byte was [`LEAD`], which is held back until the next byte is known.
     is_led: bool,
 }
 
@@ -50,7 +50,7 @@ impl<W: Write> Write for Plain<W> {
             && let [first, behind @ ..] = rest
         {
             self.is_led = false;
-            // U+0080 to U+009F end in the byte equal to their number.
+            // The second UTF-8 byte of U+0080 to U+009F equals the code point.
             match first {
                 0x80..=0x9F => self.escape(*first)?,
                 _ => self.sink.write_all(&[LEAD, *first])?,
@@ -90,7 +90,7 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Returns a text without control characters other than line feeds and tabs.
+/// Returns a text with control characters other than line feeds and tabs escaped.
 pub fn plain_text(text: &str, escapes: Escapes) -> String {
     let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let mut plain = String::with_capacity(text.len());

@@ -1,20 +1,21 @@
-//! Samples in pyperf's JSON, for `pyperf stats`, `hist` and `compare_to`: one benchmark per
-//! subject, one run per process.
+//! Exports samples in pyperf's JSON, for `pyperf stats`, `hist` and `compare_to`, with one
+//! benchmark per subject and one run per process.
 //!
-//! Values that belong to one process according to a level form one run; any other value is a
-//! separate run. pyperf has a single metric, so only the deciding one is written; it supports
-//! seconds, bytes and plain numbers, and only values above zero. The layout cannot represent blocks
-//! and their order, other metrics, plan and summaries; they are lost. The layout is that of version
-//! 1.0 (`pyperf.Benchmark.dump`).
+//! Values that belong to one process according to their level form one run; any other value is a
+//! separate run. pyperf has a single metric, so only the deciding one is written. It must be in
+//! seconds, bytes or plain numbers, and its values must be greater than zero. The layout cannot
+//! represent blocks and their order, other metrics, the plan and summaries, so these are lost. The
+//! layout is that of version 1.0 (`pyperf.Benchmark.dump`).
 
 use crate::{Samples, Unit};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Writes the deciding metric. O(observations).
+/// Writes the deciding metric, or the first one if there is no deciding one. O(observations).
 ///
 /// # Errors
-/// If a value is not above zero, the metric has another unit, or writing to the sink fails.
+/// Returns an error if a value is not finite and greater than zero, the metric has another unit,
+/// there is no metric, or writing to the sink fails.
 pub fn pyperf(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let refused = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);
     let primary = samples.plan.as_ref().map_or("", |plan| plan.primary.as_str());

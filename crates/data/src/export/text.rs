@@ -1,15 +1,15 @@
-//! Bare numbers, one per line, in base units, as read by R's `scan`, ministat and any script.
+//! Exports bare numbers, one per line, in base units, for R's `scan`, ministat and any script.
 
 use crate::Samples;
 use crate::assay_file::push_number;
 use std::io::{self, Write};
 
-/// Writes the first metric of the only subject, in the order of measuring. Values are exact: the
-/// shortest decimals that read back to the same bits. O(observations).
+/// Writes the values of the first metric of the only subject, in the order of measuring. Values are
+/// exact: the shortest decimals that read back to the same bits. O(observations).
 ///
 /// # Errors
-/// If there are several subjects, which bare numbers cannot distinguish, or if writing to the sink
-/// fails.
+/// Returns an error if there is not exactly one subject, because bare numbers cannot tell several
+/// apart, or if writing to the sink fails.
 pub fn text(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     if samples.subjects.len() != 1 {
         let names: Vec<_> =

@@ -1,17 +1,17 @@
-//! The catalog of findings: every code with its severity, its topic and its explanation, which is
-//! both its entry in `docs/reference/findings.md` and the output of `assay help CODE`.
+//! The catalog of findings: every code with its severities, its topic, and its explanation, which
+//! is both its entry in `docs/reference/findings.md` and the output of `assay help CODE`.
 //!
-//! A finding can only be created with a code of this list. The message and the advice are written
+//! A finding can only be created with a code from this list. The message and the advice are written
 //! where the finding is created.
 
 use super::Severity;
 
-/// A code, with everything that is common to all findings with it.
+/// A code, with everything that its findings have in common.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     /// Name of the code, as in files: `DRIFT`.
     pub name: &'static str,
-    /// Possible severities; the first one is the usual one.
+    /// Possible severities, the usual one first.
     pub severities: &'static [Severity],
     /// Topic of the finding.
     pub topic: Topic,
@@ -19,29 +19,31 @@ pub struct Code {
     pub text: &'static str,
 }
 
-/// The topic of a finding, for reports that group findings.
+/// The topic of a finding, by which reports group findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Obstacles to any verdict; covered by the sentence about a comparison.
+    /// Obstacles to any verdict, which the sentence about a comparison already mentions.
     Verdict,
-    /// Sampling design; covered by the note on separate recordings.
+    /// The sampling design, which the note on separate recordings already covers.
     Design,
-    /// The machine.
+    /// The machine and its settings.
     Machine,
-    /// A single series; does not affect a comparison in blocks.
+    /// A single series. Such a finding does not affect a comparison in blocks.
     Series,
-    /// Drift that blocks cancel, and disturbed runs; covered by the lines on checks and noise.
+    /// Drift that blocks cancel, and disturbed runs, which the lines on checks and noise already
+    /// cover.
     Checks,
     /// Anything else.
     Other,
 }
 
-/// Returns the code of this name, which may be from a file of another version.
+/// Returns the code with this name, or `None` if it is unknown, as one from a file of another
+/// version may be.
 pub fn named(name: &str) -> Option<&'static Code> {
     ALL.binary_search_by(|code| code.name.cmp(name)).ok().map(|at| ALL[at])
 }
 
-/// Returns the topic of a code.
+/// Returns the topic of the code with this name, or [`Topic::Other`] if the code is unknown.
 pub fn topic(name: &str) -> Topic {
     named(name).map_or(Topic::Other, |code| code.topic)
 }
@@ -56,7 +58,7 @@ macro_rules! catalogue {
             text: concat!($($line, "\n"),+),
         };)+
 
-        /// All codes, sorted.
+        /// All codes, sorted by name.
         pub const ALL: &[&Code] = &[$($name),+];
     };
     (@topic) => { Topic::Other };

@@ -1,32 +1,33 @@
-//! Findings made by more than one reader or source: each is defined in one place, so that all use
-//! the same wording.
+//! Findings that more than one reader or source creates. Each is defined once, so that the wording
+//! is the same everywhere.
 //!
 //! The analysis defines its own findings; nothing is decided here.
 
 use super::{Code, Finding, Severity};
 use crate::advice::Action;
 
-/// Returns the finding for a benchmark with missing values; `what` continues the sentence after the
-/// name of the benchmark: `ended with an error: …`.
+/// Returns the finding for a benchmark with missing values. `what` continues the sentence after the
+/// name of the benchmark, as in `ended with an error: …`.
 pub(crate) fn benchmark_error(name: &str, what: &str) -> Finding {
     benchmark_errors(&format!("`{name}` {what}"), 1).about(name)
 }
 
-/// Returns one finding, in one sentence, for several benchmarks with missing values.
+/// Returns a single finding for several benchmarks with missing values; `benchmarks` is their
+/// number.
 pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
     Finding::new(crate::code::BENCHMARK_FAILED, message)
         .with("benchmarks", benchmarks as f64)
         .advise(Action::text("fix what failed and measure again; values may be missing"))
 }
 
-/// Returns the finding for benchmarks or tests whose missing values are not a failure; `message`
+/// Returns the finding for benchmarks or tests that have no values without having failed; `message`
 /// names them.
 pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new(crate::code::BENCHMARKS_MISSING, message).with("benchmarks", benchmarks as f64)
 }
 
-/// Returns the finding for byte-identical recordings of a side; of `all` recordings, `differ`
-/// distinct ones remain.
+/// Returns the finding for recordings of a side that are identical byte for byte. Of `all`
+/// recordings, `differ` distinct ones remain.
 pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"
@@ -55,8 +56,8 @@ pub fn output_differs(subject: &str, message: impl Into<String>) -> Finding {
     ))
 }
 
-/// Returns the finding for output that differs between runs of one side, so that sides cannot be
-/// compared; `what` names the output.
+/// Returns the finding for output that differs from run to run of the same side, so that it cannot
+/// be compared between sides. `what` names the output.
 pub fn output_varies(what: &str) -> Finding {
     Finding::new(crate::code::OUTPUT_NOT_COMPARED, format!("{what}: not comparable"))
 }
@@ -74,13 +75,14 @@ pub(crate) fn recordings_alternate(reference: &str, other: &str) -> Finding {
     Finding::new(crate::code::RECORDINGS_ALTERNATE, message).about(other)
 }
 
-/// Returns the finding for a requested setting that could not be applied; `why` names the setting
+/// Returns the finding for a requested setting that could not be applied. `why` names the setting
 /// and gives the reason.
 pub fn not_controlled(why: &str) -> Finding {
     Finding::new(crate::code::NOT_CONTROLLED, format!("{why}: measured without"))
 }
 
-/// Returns the finding for lines without values. `what` describes the lines: `without numbers`.
+/// Returns the finding for lines without values; `lines` is their number. `what` describes the
+/// lines, as in `without numbers`.
 pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     let message = format!("lines {what} were skipped: {seen}");
     Finding::new(crate::code::PARTLY_READ, message).with("lines", lines as f64)
@@ -100,15 +102,15 @@ pub(crate) fn truncated_file(message: String) -> Finding {
     ))
 }
 
-/// Returns the finding for events, or instructions of commands, that could not be counted, with the
-/// reason.
+/// Returns the finding for events or instructions that could not be counted. `what` names them, and
+/// `why` gives the reason.
 pub fn not_counted(what: &str, why: &str) -> Finding {
     let message = format!("{what} can't be counted: {why}");
     Finding::new(crate::code::NOT_COUNTED, message)
 }
 
-/// Returns the finding for counting more events than there are counters; `share` is the smallest
-/// share of the time during which one of them was counted.
+/// Returns the finding for requesting more events than there are counters. `share` is the smallest
+/// share of the time for which an event was counted.
 pub fn multiplexed(share: f64) -> Finding {
     let message = format!(
         "events took turns on the counters: one was counted for only {:.0} % of the time, and its counts are scaled up",
@@ -120,8 +122,8 @@ pub fn multiplexed(share: f64) -> Finding {
         .advise(Action::FewerEvents)
 }
 
-/// Returns the finding for failed requests or connections of a load test; `kinds` lists the number
-/// of each kind.
+/// Returns the finding for failed requests or connections of a load test. `kinds` lists how many
+/// there were of each kind, and `errors` is their total.
 pub(crate) fn request_errors(kinds: &str, errors: f64) -> Finding {
     let message = format!("{errors} requests or connections failed: {kinds}");
     Finding::new(crate::code::REQUESTS_FAILED, message).at(Severity::Warning).with("errors", errors).advise(

@@ -1,10 +1,10 @@
-//! airspeed velocity (asv): its results (`results/MACHINE/COMMIT-ENVIRONMENT.json`), and the output
-//! of `asv run`.
+//! Reads results of airspeed velocity (asv): its files (`results/MACHINE/COMMIT-ENVIRONMENT.json`)
+//! and the output of `asv run`.
 //!
-//! The repetitions of a timing are observations if they were kept (`--record-samples`), otherwise
-//! its median is a summary; all other kinds have one value. The name of a benchmark begins with its
-//! kind. The figure after `±` is half the width of an interval and is not read. The file contains
-//! the values of parameters but not their names, so parameters are numbered.
+//! The repetitions of a timing are observations if they were kept (`--record-samples`); otherwise,
+//! their median is a summary. All other kinds of benchmarks have one value. The name of a benchmark
+//! begins with its kind. The figure after `±` is half the width of an interval and is not read. The
+//! file contains the values of parameters but not their names, so parameters are numbered.
 
 use super::json::{self, At, Number};
 use super::number::Conversion;
@@ -33,7 +33,7 @@ pub(super) fn recognise_text(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| result(line).is_some())
 }
 
-/// A benchmark's entry in the list of benchmarks that accompanies the results.
+/// A benchmark's entry in the list of benchmarks that a store keeps along with the results.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct BenchmarkEntry {
     #[serde(default)]
@@ -41,12 +41,12 @@ pub(super) struct BenchmarkEntry {
     unit: Option<String>,
 }
 
-/// Information about a run in addition to its values.
+/// Information about a run besides its values.
 #[derive(Debug, Default)]
 pub(super) struct AsvRun {
-    /// Start of the first benchmark, in ms since 1970.
+    /// Start of the first benchmark, in milliseconds since 1970.
     pub(super) started: Option<i64>,
-    /// The environment of the measurement.
+    /// The name of the asv environment in which the run was made.
     pub(super) environment: Option<String>,
 }
 
@@ -60,7 +60,7 @@ struct File {
     results: BTreeMap<String, At<Vec<Value>>>,
 }
 
-/// Returns the metric of a benchmark, according to its kind.
+/// Returns the metric of a benchmark, which depends on its kind.
 fn metric(benchmark: &str) -> Metric {
     let own = benchmark.rsplit('.').next().unwrap_or(benchmark);
     match own.split('_').next().unwrap_or_default() {
@@ -75,7 +75,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     read_of_store(input, context, &HashMap::new()).map(|(part, _)| part)
 }
 
-/// Reads a run from a store that describes its benchmarks.
+/// Reads a run from a store, where `described` contains the descriptions of its benchmarks.
 pub(super) fn read_of_store(
     input: Input,
     context: &Context<'_>,
@@ -110,7 +110,8 @@ pub(super) fn read_of_store(
     Ok((recorder.finish("results of asv without a value")?, about))
 }
 
-/// Deserializes a column of a row.
+/// Deserializes the cell of a row in the column `name`. Returns `None` if the cell is missing or
+/// null.
 fn column<T: serde::de::DeserializeOwned>(
     columns: &[String],
     row: &[Value],
@@ -187,7 +188,8 @@ fn take(
     Ok(())
 }
 
-/// Returns the name of a parameter from the list of benchmarks, or its number if there is no list.
+/// Returns the name of a parameter according to the list of benchmarks, or its number if the name
+/// is not known.
 fn name_of(described: Option<&BenchmarkEntry>, place: usize) -> String {
     let known = described.and_then(|of| of.param_names.get(place)).cloned();
     known.filter(|name| !name.is_empty()).unwrap_or_else(|| (place + 1).to_string())
@@ -235,7 +237,7 @@ pub(super) fn read_text(input: Input, context: &Context<'_>) -> Result<Part, Imp
 }
 
 /// Records a printed value as a summary, because it is a rounded median. If several environments
-/// were measured, the same name occurs again, and a number is appended to it.
+/// were measured, a name occurs more than once, and a number is appended to it.
 fn summarise(
     recorder: &mut Recorder<'_>,
     plain: &str,
@@ -255,7 +257,7 @@ fn summarise(
     Ok(())
 }
 
-/// Parses `11.1±0.01μs`, `24.8M` or `42` into the base unit.
+/// Parses `11.1±0.01μs`, `24.8M` or `42` into a number in the base unit.
 fn figure(text: &str, unit: &Unit) -> Option<f64> {
     let number = text.split('±').next()?;
     let digits = |text: &str| text.trim_end_matches(char::is_alphabetic).len();

@@ -1,10 +1,10 @@
-//! BenchmarkDotNet's JSON (`--exporters json`, brief or full): every iteration of the workload if
-//! the file has them, otherwise the statistics.
+//! Reads BenchmarkDotNet's JSON (`--exporters json`, brief or full): every iteration of the
+//! workload if the file has them, and the statistics otherwise.
 //!
-//! A full file lists measurements with their stages; the workload's results, with overhead
+//! A full file lists measurements with their stages. The results of the workload, with overhead
 //! subtracted, are observations, with launches as a level. The file does not show which of them the
-//! tool left out as outliers. Times are in nanoseconds. The brief file and those of old versions
-//! have only statistics, which are read as a summary.
+//! tool excluded as outliers. Times are in nanoseconds. Brief files and those of old versions have
+//! only statistics, which are read as a summary.
 
 use super::json::Number;
 use super::recorder::Recorder;
@@ -112,7 +112,7 @@ impl Benchmark {
         Some(settings.unwrap_or(name)).filter(|job| !job.is_empty())
     }
 
-    /// Parses `N=10&Kind=a`, also with `, ` as the separator.
+    /// Parses parameters such as `N=10&Kind=a`, where the separator may also be `, `.
     fn parameters(&self) -> Vec<(String, String)> {
         let text = self.parameters.as_deref().unwrap_or_default();
         let pairs = text.split(['&', ',']).filter_map(|pair| pair.trim().split_once('='));
@@ -144,7 +144,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
     for benchmark in &file.benchmarks {
         let plain = benchmark.name();
-        // Benchmarks of several jobs or runtimes have the same names.
+        // Benchmarks that run in several jobs or on several runtimes have the same name.
         let job = benchmark.job().filter(|_| jobs[&plain].len() > 1);
         let plain = job.map_or(plain.clone(), |job| format!("{plain} [{job}]"));
         let mut name = plain.clone();

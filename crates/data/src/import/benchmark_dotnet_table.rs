@@ -1,9 +1,9 @@
-//! BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): mean, median, standard
-//! deviation and extremes of each benchmark, rounded.
+//! Reads BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): the rounded mean,
+//! median, standard deviation and extremes of each benchmark.
 //!
 //! The unit is in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half the width
-//! of a 99.9 % interval, and is not read. The columns of parameters are between those of the job's
-//! settings and the mean. Only settings in which rows differ are read.
+//! of a 99.9 % interval and is not read. The columns with parameters are between the job's settings
+//! and the mean. Settings are read only if rows differ in them.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -17,13 +17,15 @@ use crate::read_error::quoted_start;
 use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
 
-/// Last of the columns for the job's settings.
+/// Heading of the last column with settings of the job.
 const LAST_SETTING: &str = "WarmupCount";
 
-/// First column. In the table of several classes (`--join`), the class precedes the method.
+/// Possible headings of the first column. In a table of several classes (`--join`), the class
+/// precedes the method.
 const FIRST: [&str; 3] = ["Method", "Type", "Namespace"];
 
-/// Returns the separator, which depends on the user's locale.
+/// Returns the separator, which depends on the user's locale, or `None` if the line is not the
+/// heading of such a table.
 fn separator(first: &str) -> Option<u8> {
     let first = first.trim_start_matches('\u{feff}');
     let words = |separator: char| {
@@ -68,12 +70,12 @@ impl Table {
         self.header.iter().position(|cell| heading(cell).0 == name)
     }
 
-    /// Returns the column of the method, after those of its class.
+    /// Returns the column of the method, which follows those of its class.
     fn method(&self) -> usize {
         self.column("Method").unwrap_or(0)
     }
 
-    /// Returns the columns that distinguish benchmarks of one method.
+    /// Returns the columns that distinguish benchmarks of the same method.
     fn parameters(&self) -> Vec<usize> {
         let mean = self.column("Mean").unwrap_or(self.header.len());
         let last = self.header.iter().position(|cell| cell == LAST_SETTING).unwrap_or(0);
@@ -85,8 +87,8 @@ impl Table {
         (self.method() + 1..mean).filter(|column| *column > last || differs(column)).collect()
     }
 
-    /// Passes the numbers of all result columns to `marks`: columns that are not read are also
-    /// evidence for the meaning of the marks.
+    /// Passes the numbers of all result columns to `marks`, because columns that are not read also
+    /// show what points and commas mean.
     fn see_all(&self, marks: &Marks) {
         let mean = self.column("Mean").unwrap_or(self.header.len());
         let cells = self.rows.iter().flat_map(|(_, row)| row.iter().skip(mean));
@@ -95,7 +97,7 @@ impl Table {
         }
     }
 
-    /// Returns the number of a cell in base units; `None` if not reported.
+    /// Returns the number in a cell, in base units, or `None` if the cell contains no value.
     fn number(
         &self,
         row: &csv::StringRecord,

@@ -1,13 +1,13 @@
-//! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and the printed
-//! output.
+//! Reads results of benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and
+//! the printed output.
 //!
-//! The held file has the rate of every cycle of about 100 ms, and each is an observation. The JSON
-//! and the output have only a mean and a standard deviation, which become a summary. If a benchmark
-//! was run several times within a report (`iterations`), the mean of each run is one observation;
-//! the same label in another report is another benchmark, with a number after its name. With
-//! `stats: :bootstrap` the error is half the width of an interval instead. The output states that,
-//! and no deviation is then read from it; the JSON does not. Warm-up lines and the comparison are
-//! skipped. Formats as of 2.7 and 2.14.
+//! The held file has the rate of every cycle of about 100 ms, each of which is an observation. The
+//! JSON and the output have only a mean and a standard deviation, which become a summary. If a
+//! benchmark was run several times within a report (`iterations`), the mean of each run is one
+//! observation. The same label in another report is another benchmark, with a number after its
+//! name. With `stats: :bootstrap`, the error is half the width of an interval instead. The output
+//! says so, and no standard deviation is then read from it; the JSON does not. Warm-up lines and
+//! the comparison are skipped. The formats are those of 2.7 and 2.14.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 const EXPECTED: &str = "results of benchmark-ips: `[{\"name\": …, \"ips\": …, \"stddev\": …}, …]`";
 const EXPECTED_HELD: &str = "a result of benchmark-ips saved with `hold!`: `{\"item\": …, \"iter\": …, \"samples\": […], \"cycles\": …}`";
 
-/// Heading of the results in the output.
+/// Heading above the results in the printed output.
 const RUNNING: &str = "Calculating ----";
 const WARMING: &str = "Warming up ----";
 
@@ -104,7 +104,7 @@ impl From<Entry> for Run {
     }
 }
 
-/// A benchmark of a held file: iterations per second, by cycle.
+/// A benchmark of a held file, with its iterations per second in each cycle.
 #[derive(Deserialize)]
 struct HeldBenchmark {
     item: String,
@@ -202,8 +202,8 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<Part, ImportError> {
-        // Runs of one report are repetitions; the same labels in another report are different
-        // benchmarks.
+        // Runs within one report are repetitions, but the same label in another report is a
+        // different benchmark.
         let mut reports: HashMap<String, Vec<usize>> = HashMap::new();
         for run in &mut self.runs {
             let known = reports.entry(run.name.clone()).or_default();
@@ -263,7 +263,8 @@ fn result(text: &str) -> Option<(&str, Run)> {
     Some((&left[..start], Run { name: String::new(), mean, sd, count: None, report: 0 }))
 }
 
-/// Parses a number with benchmark-ips' scale letter: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).
+/// Parses a number that may end in one of benchmark-ips' scale letters: `k`, `M`, `B` (10⁹), `T`,
+/// `Q` (10¹⁵).
 fn scaled(text: &str) -> Option<f64> {
     const LETTERS: [(char, f64); 5] =
         [('k', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12), ('Q', 1e15)];

@@ -1,8 +1,9 @@
-//! The output of benchmark.js for its events (`String(event.target)`): the rate of each benchmark.
+//! Reads what benchmark.js prints for its events (`String(event.target)`): the rate of each
+//! benchmark.
 //!
-//! The figure after `±` is half the width of an interval of the mean in percent, not a deviation.
-//! For a benchmark that occurs once, the mean rate is a summary with the number of samples; several
-//! runs in one file are observations.
+//! The figure after `±` is half the width of an interval of the mean, in percent, not a standard
+//! deviation. If a benchmark occurs once, its mean rate is a summary with the number of samples. If
+//! a file contains several runs of it, these are observations.
 
 use super::recorder::Recorder;
 use super::runs::Runs;
@@ -22,7 +23,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| result(line, &marks).is_some())
 }
 
-/// Parses `name x 143,049 ops/sec ±3.23% (82 runs sampled)`.
+/// Parses `name x 143,049 ops/sec ±3.23% (82 runs sampled)` into the name, the rate and the number
+/// of samples.
 fn result<'l>(line: &'l str, marks: &Marks) -> Option<(&'l str, f64, u64)> {
     let (before, after) = line.rsplit_once(RATE)?;
     let (name, rate) = before.rsplit_once(BETWEEN)?;

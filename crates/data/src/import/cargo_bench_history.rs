@@ -1,8 +1,9 @@
-//! A run as stored by cargo-bench-history (`objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`),
-//! plain or gzip-compressed, in schemas 1 to 5.
+//! Reads a run as cargo-bench-history stores it
+//! (`objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`), plain or gzip-compressed, in schemas 1 to
+//! 5.
 //!
-//! It stores an estimate of every metric, some with a deviation and an interval; the confidence of
-//! the interval is not stated, so intervals are not read. Each estimate is a summary.
+//! The file has an estimate of every metric, sometimes with a deviation and an interval. Intervals
+//! are not read, because their confidence is not stated. Each estimate is a summary.
 
 use super::json::{self, Number};
 use super::recorder::Recorder;
@@ -80,8 +81,8 @@ struct HistoryValue {
     std_dev: Option<Number>,
 }
 
-/// Returns the metric for a kind of measurement, and the number by which its values must be divided
-/// to get base units.
+/// Returns the metric for a kind of measurement, and the number by which its values are divided to
+/// convert them to base units.
 fn metric(kind: &str) -> (Metric, f64) {
     match kind {
         "wall_time" => (Metric::wall(), 1e9),

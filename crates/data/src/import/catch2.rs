@@ -1,9 +1,9 @@
-//! Catch2's XML (`--reporter xml`), versions 2 and 3: mean and standard deviation of every
-//! benchmark, no samples.
+//! Reads Catch2's XML (`--reporter xml`), versions 2 and 3: the mean and standard deviation of
+//! every benchmark. There are no samples.
 //!
-//! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON contains no
-//! benchmarks: the error for such a file gives advice. Only the necessary tags are read, as the
-//! reporter writes them, one per line.
+//! A benchmark is named after its test case, its sections, and itself. Catch2's JSON contains no
+//! benchmarks, and the error for such a file says what to do. Only the necessary tags are read, in
+//! the form in which the reporter writes them, one per line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
@@ -15,7 +15,7 @@ use crate::samples::{Metric, Summary};
 use crate::xml::attribute;
 use std::collections::HashMap;
 
-/// Tags with user-defined texts, which may contain line feeds.
+/// Tags that contain text of the user, which may have line feeds in it.
 const LONG_TAGS: [&str; 4] = ["<BenchmarkResults ", "<TestCase ", "<Section ", "<failed "];
 /// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 1024 * 1024;
@@ -138,7 +138,8 @@ impl Reader<'_> {
         if summary.mean.is_none() {
             return Err(format!("`{own}` has neither `<mean …>` nor `<failed …>`"));
         }
-        // A test case runs once for each of its sections, with the benchmarks before them.
+        // A test case runs once for each of its sections, and repeats the benchmarks before them
+        // each time.
         let plain = self.full(&own)?;
         let times = self.times.entry(plain.clone()).or_default();
         let mut name = plain.clone();

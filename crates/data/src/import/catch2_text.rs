@@ -1,8 +1,8 @@
-//! The output of Catch2 for benchmarks (versions 2 and 3): mean and standard deviation of each, no
-//! samples.
+//! Reads what Catch2 prints for benchmarks (versions 2 and 3): the mean and standard deviation of
+//! each. There are no samples.
 //!
-//! A benchmark is named as in the XML, by test case, sections and its own name. A long name
-//! continues over several lines, to the left of the numbers; its parts are joined with blanks.
+//! A benchmark is named as in the XML, after its test case, its sections, and itself. A long name
+//! continues over several lines, to the left of the numbers. Its parts are joined with blanks.
 
 use super::number::Conversion;
 use super::recorder::{MAX_JOINED_NAME, Recorder};
@@ -27,18 +27,19 @@ fn is_heading(line: &str) -> bool {
     line.starts_with("benchmark name ") && line.contains(" samples ")
 }
 
-/// Position of the next line in the output.
+/// What the next line of the output is expected to be. The first value is the index of the
+/// character at which the numbers begin.
 enum TableState {
     /// Outside of tables.
     Outside,
-    /// In the heading of a table; its numbers begin at this character.
+    /// In the heading of a table.
     Heading(usize),
-    /// Expecting a line of a benchmark's name, where the last such line also has the number of
-    /// samples.
+    /// A line of a benchmark's name. The last such line also has the number of samples.
     Name(usize),
-    /// Expecting the mean of this number of samples.
+    /// The line with the mean. The second value is the number of samples.
     Mean(usize, u64),
-    /// Expecting the standard deviation of this number of samples with this mean.
+    /// The line with the standard deviation. The other values are the number of samples and the
+    /// mean.
     Deviation(usize, u64, f64),
 }
 
@@ -47,7 +48,7 @@ struct Reader<'a> {
     state: TableState,
     /// Lines since the last horizontal rule.
     lines: Vec<String>,
-    /// The test case and its sections.
+    /// The lines that name the test case and its sections.
     titles: Vec<String>,
     name: String,
     times: HashMap<String, usize>,
@@ -137,7 +138,7 @@ impl Reader<'_> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
             Some(Ok(count)) => self.state = TableState::Mean(width, count),
-            // The text in place of the numbers gives the reason why there are none.
+            // There is text in place of the numbers, which says why there are none.
             Some(Err(_)) => {
                 let name = std::mem::take(&mut self.name);
                 self.recorder.finding(benchmark_error(&name, "has no result"));
@@ -147,8 +148,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Appends the part of the name at the start of a line to `self.name`, and returns the rest of
-    /// the line.
+    /// Appends the part of the name at the start of a line to `self.name`, and returns the
+    /// remaining text.
     fn behind_name<'l>(&mut self, line: &'l str, width: usize) -> Result<&'l str, String> {
         let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
         let (name, numbers) = line.split_at(split);
@@ -173,7 +174,8 @@ impl Reader<'_> {
                 plain.len()
             ));
         }
-        // A test case runs once for each of its sections, with the benchmarks before them.
+        // A test case runs once for each of its sections, and repeats the benchmarks before them
+        // each time.
         let times = self.times.entry(plain.clone()).or_default();
         *times += 1;
         let name = if *times > 1 { format!("{plain} #{times}") } else { plain };
@@ -192,7 +194,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the character of a horizontal rule.
+/// Returns the character that forms a horizontal rule, or `None` if the text is not one.
 fn rule(text: &str) -> Option<char> {
     let first = text.chars().next().filter(|c| ['-', '=', '.', '~'].contains(c))?;
     (text.len() > 20 && text.chars().all(|c| c == first)).then_some(first)

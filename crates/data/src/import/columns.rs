@@ -1,8 +1,8 @@
-//! Columns of numbers separated by blanks: one number per line, as any script prints it, or several
-//! columns from which the options select one.
+//! Reads columns of numbers separated by blanks: one number per line, as any script prints it, or
+//! several columns from which the options select one.
 //!
 //! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it.
-//! No line is copied, so that a million numbers are read in well under a tenth of a second.
+//! No line is copied, so a million numbers are read in well under a tenth of a second.
 
 use super::comments::Comments;
 use super::layout::Gatherer;
@@ -12,9 +12,9 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::{FilePosition, ReadError};
 
-/// Recognizes a file of comments only; or a number below a heading of several words; or a first row
-/// of numbers; or two rows with the same number of words, including a number. Other formats with
-/// such rows must be tried first.
+/// Recognizes a file that has only comments, a number below a heading of several words, a first row
+/// of numbers, or two rows with the same number of words, at least one of which is a number.
+/// Formats that may have such rows must be tried first.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
     let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);
@@ -36,7 +36,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut comments = Comments::default();
     let mut gatherer: Option<Gatherer<'_>> = None;
-    // A row of words only; the next row shows whether they name one column or several.
+    // A row of words. The next row shows whether it names one column or several.
     let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
     let mut ended = true;

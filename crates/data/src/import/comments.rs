@@ -1,20 +1,20 @@
-//! Comment lines of foreign files, kept as facts of the environment: other tools record there the
-//! machine and the build that produced the numbers.
+//! Keeps comment lines of foreign files as facts of the environment, because other tools record in
+//! them the machine and the build that produced the numbers.
 //!
-//! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list
+//! `key: value` and `key = value` become facts `file.key`, as text. All other lines become the list
 //! `file.comments`.
 
 use crate::Environment;
 use serde_json::Value;
 
-/// Maximum number of lines kept; further ones are only counted, so that a hostile file cannot
+/// Maximum number of lines kept. Further lines are only counted, so that a hostile file cannot
 /// exhaust memory.
 const MAX_LINES: usize = 10_000;
 
-/// Maximum length of the name of a fact; anything longer is prose with a colon in it.
+/// Maximum length in bytes of the name of a fact. Anything longer is prose with a colon in it.
 const MAX_NAME: usize = 40;
 
-/// Collects comment lines.
+/// Collects comment lines as facts.
 #[derive(Default)]
 pub(super) struct Comments {
     environment: Environment,
@@ -56,7 +56,7 @@ impl Comments {
     }
 }
 
-/// Returns name and value of a line such as `governor: performance` or `n = 3`.
+/// Returns the name and the value in a line such as `governor: performance` or `n = 3`.
 fn fact(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(": ").or_else(|| text.split_once('='))?;
     let (name, value) = (name.trim(), value.trim());

@@ -39,14 +39,14 @@ pub(super) fn is_comment_or_blank(line: &str) -> bool {
 /// Arguments that every importer gets in addition to the input.
 pub(super) struct Context<'a> {
     pub(super) options: &'a ImportOptions,
-    /// Name for a subject that has none in the file.
+    /// Name for a subject to which the file gives none.
     pub(super) label: &'a str,
     /// The file as the user named it.
     pub(super) file: &'a str,
-    /// Destination of the individual tests of a report, for callers that run the suite; `None` if
-    /// only their times are wanted.
+    /// Receives the individual tests of a report, for callers that run the suite. `None` if only
+    /// their times are wanted.
     pub(super) tests: Option<&'a RefCell<TestResults>>,
-    /// Meaning of points and commas in the file's numbers.
+    /// What points and commas mean in the file's numbers.
     pub(super) marks: &'a Marks,
 }
 
@@ -54,12 +54,12 @@ pub(super) struct Context<'a> {
 pub(super) struct Part {
     pub(super) samples: Samples,
     /// True if the file does not specify the metric of its numbers. They then take the name of
-    /// another file's metric, which must not have a unit unless the user gave one for these
-    /// numbers.
+    /// another file's metric. Unless the user gave a unit for these numbers, that metric must not
+    /// have one.
     pub(super) is_bare: bool,
-    /// True for a file written by assay, in which every metric is named.
+    /// True if assay wrote the file, in which case every metric is named.
     pub(super) is_ours: bool,
 }
 
-/// Opens an input again; returns `None` if it can be read only once.
+/// Opens an input again, or returns `None` if it can be read only once.
 pub(super) type Reopen<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;

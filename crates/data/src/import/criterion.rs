@@ -1,13 +1,14 @@
-//! Criterion's files: a directory such as `target/criterion`, any part of it, or one `sample.json`.
+//! Reads Criterion's files: a directory such as `target/criterion`, any part of it, or one
+//! `sample.json`.
 //!
-//! A sample is the total time of a number of iterations. In linear sampling the number grows from
-//! sample to sample, in flat sampling it is constant. In both cases a sample's time divided by its
-//! iterations is a value, and the iterations are stored along with it. For each benchmark the
-//! directory `new` is read, which holds the last run. A baseline is given by its name, as in
-//! `target/criterion/before`, although there is no such directory: every benchmark has a directory
-//! of this name. If a directory itself contains a `sample.json`, only that is read. Times are
-//! assumed to be nanoseconds. That is correct unless a benchmark has a custom measurement, which
-//! the file does not show. Layouts of 0.3 to 0.8.
+//! A sample is the total time of a number of iterations. The number grows from sample to sample in
+//! linear sampling, and is constant in flat sampling. In both cases, a value is the sample's time
+//! divided by its iterations, which are stored along with it. For each benchmark, the directory
+//! `new` is read, which holds the last run. A baseline is given by its name, as in
+//! `target/criterion/before`. That directory does not exist, but every benchmark has a directory
+//! with this name. If a directory itself contains a `sample.json`, only that is read. Times are
+//! assumed to be in nanoseconds, which is correct unless a benchmark has a custom measurement; the
+//! file does not show that. The layouts are those of 0.3 to 0.8.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -25,16 +26,16 @@ const EXPECTED: &str =
     "criterion's samples: `{\"sampling_mode\": …, \"iters\": […], \"times\": […]}`";
 const EXPECTED_NAMES: &str = "criterion's names of a benchmark: `{\"full_id\": …, …}`";
 
-/// File with the values of one run of one benchmark.
+/// Name of the file with the values of one run of one benchmark.
 const SAMPLE: &str = "sample.json";
-/// Directory of the last run.
+/// Name of the directory that holds the last run of a benchmark.
 const LAST_RUN: &str = "new";
-/// Maximum depth of directories, so that a wrong path does not walk the whole disk.
+/// Maximum depth of directories, so that a wrong path does not lead to a walk of the whole disk.
 const MAX_DEPTH: usize = 12;
 /// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 20_000;
-/// Maximum number of directories searched to determine whether a missing file is the name of a
-/// baseline. Not all are needed, because most benchmarks have every baseline.
+/// Maximum number of directories searched to find out whether a path that does not exist names a
+/// baseline. A partial search suffices, because most benchmarks have every baseline.
 const MAX_LOOKED_INTO: usize = 500;
 
 #[derive(Deserialize)]
@@ -67,14 +68,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     recorder.finish("no samples")
 }
 
-/// Returns true if a path is a directory or names a baseline in one: [`read_directory`] then reads
-/// it.
+/// Returns true if a path is a directory or names a baseline in one, which [`read_directory`]
+/// reads.
 pub(super) fn is_directory(path: &Path) -> bool {
     path.is_dir() || baseline_in(path).is_some()
 }
 
-/// Splits a nonexistent path into an existing directory and the name of a baseline in it; `None` if
-/// there is no such baseline.
+/// Splits a path that does not exist into a directory and the name of a baseline in it, or returns
+/// `None` if there is no such baseline.
 fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     let parent = path.parent().filter(|parent| parent.is_dir())?;
     let name = path.file_name()?.to_str()?;
@@ -85,7 +86,7 @@ fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
 /// Reads every benchmark below a directory.
 ///
 /// # Errors
-/// If there is no benchmark, or a file is damaged.
+/// Returns an error if there is no benchmark, or if a file is damaged.
 pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part, ImportError> {
     let (root, run) = baseline_in(path).unwrap_or((path, LAST_RUN));
     let found = if path.join(SAMPLE).is_file() {
@@ -115,8 +116,8 @@ pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part,
     recorder.finish("no samples")
 }
 
-/// Returns the directories of runs with the name `run` that have samples, ordered by path; searches
-/// at most `most` directories.
+/// Returns the directories below `root` that are called `run` and contain samples, ordered by path.
+/// At most `most` directories are searched.
 fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> {
     let mut found = Vec::new();
     let mut waiting = vec![(root.to_path_buf(), 0)];
@@ -126,7 +127,7 @@ fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> 
         let failed = |source| ReadError::Io { file: directory.display().to_string(), source };
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            // Symbolic links are not followed: they may form cycles.
+            // Symbolic links are not followed, because they may form cycles.
             if !entry.file_type().map_err(failed)?.is_dir() {
                 continue;
             }
@@ -143,7 +144,7 @@ fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> 
     Ok(found)
 }
 
-/// Adds one run of one benchmark, and returns its sampling mode.
+/// Adds one run of one benchmark, and returns its sampling mode if the file states it.
 fn add(
     recorder: &mut Recorder<'_>,
     input: Input,
@@ -183,7 +184,7 @@ impl Names {
         })
     }
 
-    /// Returns the name without the value of the parameter.
+    /// Returns the name of the benchmark without the value of its parameter.
     fn label(&self) -> String {
         let function = self.function_id.as_ref();
         function.map_or_else(|| self.group_id.clone(), |f| format!("{}/{f}", self.group_id))

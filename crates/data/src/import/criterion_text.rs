@@ -1,9 +1,9 @@
-//! The output of criterion (Rust): the estimated time per iteration of each benchmark.
+//! Reads what criterion (Rust) prints: the estimated time per iteration of each benchmark.
 //!
-//! The three figures are the bounds of an interval and, between them, the estimate: the mean, or
-//! with linear sampling the slope. The output states neither which one it is nor the confidence of
-//! the interval, so only the estimate is read; criterion's directory has all samples. The rate
-//! (`thrpt`) follows from the time and is skipped, as are changes.
+//! Of the three figures, the outer ones are the bounds of an interval, and the middle one is the
+//! estimate: the mean, or the slope with linear sampling. The output states neither which of these
+//! it is nor the confidence of the interval, so only the estimate is read. Criterion's directory
+//! has all samples. The rate (`thrpt`) follows from the time and is skipped, as are changes.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -22,7 +22,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut runs = Runs::new(Recorder::new(context, "criterion"));
     let mut lines = Lines::new(input.into_reader(), context.file);
-    // A name that is too long for its column is on the previous line.
+    // The previous line, which has the name if that is too long for its column.
     let mut above = String::new();
     while let Some(line) = lines.next()? {
         let text = line.text.trim_end();
@@ -36,7 +36,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         };
         let name = if before.is_empty() { std::mem::take(&mut above) } else { before.to_owned() };
         let Some(value) = figure else {
-            // Below `change:` the same heading has percentages.
+            // Below `change:`, the same heading precedes percentages.
             if text.contains('%') {
                 continue;
             }

@@ -1,8 +1,9 @@
-//! Foreign CSV, separated by `,`, `;` or tabs: wide (a header of names, one subject per column) or
-//! long (a column of names and a column of values), with `#` comments anywhere.
+//! Reads foreign CSV, separated by `,`, `;` or tabs, which is either wide (a header of names, one
+//! subject per column) or long (a column of names and a column of values). `#` comments are allowed
+//! anywhere.
 //!
-//! Quoting follows RFC 4180, by the `csv` crate. The meaning of rows is decided in
-//! [`layout`](super::layout).
+//! Quoting follows RFC 4180, as implemented by the `csv` crate. [`layout`](super::layout) decides
+//! what the rows mean.
 
 use super::columns::is_markup;
 use super::comments::Comments;
@@ -18,8 +19,8 @@ use std::io::{self, BufRead, Read};
 
 const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
 
-/// Returns true if the first row has a separator or a quoted cell, and one of the first two rows a
-/// number (or there is only one row).
+/// Returns true if the first row has a separator or begins with a quote, and one of the first two
+/// rows has a number or there is only one row.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let quoted = || head.first.starts_with('"').then_some(b',');
     let Some(separator) = separator(head).or_else(quoted) else { return false };
@@ -29,14 +30,14 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
         && (head.second.is_empty() || has_number(head.first) || has_number(head.second))
 }
 
-/// Removes the quotes around a cell.
+/// Removes blanks and quotes around a cell.
 fn unquoted(cell: &str) -> &str {
     let cell = cell.trim();
     cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(cell)
 }
 
-/// Returns the separator that occurs equally often in the first two rows, otherwise one that occurs
-/// in the first.
+/// Returns a separator that occurs equally often in the first two rows, or else one that occurs in
+/// the first.
 fn separator(head: &Head<'_>) -> Option<u8> {
     let count = |line: &str, separator| line.bytes().filter(|&b| b == separator).count();
     let present = || SEPARATORS.iter().copied().filter(|&s| count(head.first, s) > 0);
@@ -68,7 +69,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             Ok(false) => break,
             Err(error) => return Err(own_error(&mut reader, error, context.file)),
         }
-        // The reader is past the record, so the last line of the record is the previous one. Lone
+        // The reader is already past the record, so the record ends on the previous line. Lone
         // carriage returns end records, but not lines.
         let line = reader.position().line().saturating_sub(1).max(1);
         if record.len() > MOST_COLUMNS {
@@ -94,7 +95,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
 }
 
-/// Adds advice to an error if two columns may be one column whose numbers have commas.
+/// Adds advice to an error if two columns may actually be one, whose numbers contain commas.
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
     let advice = match first {
         &[before, after] if separator == b',' => one_number(before, after),
@@ -109,7 +110,7 @@ fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportErr
     }
 }
 
-/// Returns advice if these parts may be one number with a comma between them.
+/// Returns advice if these cells may be one number that contains a comma.
 fn one_number(before: &str, after: &str) -> Option<String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if plain(before).is_some() && is_digits(after) {
@@ -143,14 +144,14 @@ fn own_error<R: BufRead>(
     }
 }
 
-/// The text without its comment lines, which are kept separately; each leaves an empty line, so
+/// The text without its comment lines, which are kept separately. Each leaves an empty line, so
 /// that line numbers stay correct.
 struct Uncommented<R> {
     lines: Lines<R>,
     comments: Comments,
     line: Vec<u8>,
     taken: usize,
-    /// True if the last line is terminated.
+    /// True if the last line that was read has a line ending.
     ended: bool,
     error: Option<ReadError>,
 }

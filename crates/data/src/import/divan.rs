@@ -1,12 +1,13 @@
-//! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
-//! mean time of its samples, followed by rates and allocations.
+//! Reads divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest,
+//! median and mean time of its samples, followed by rates and allocations.
 //!
-//! A run prints a summary; of several runs in one file, each median is an observation. For rates, the fastest is the maximum; the mean belongs to the mean
-//! time and is not the mean of the rates, so it is left out. For allocations, the columns show the
-//! allocations of the fastest, slowest and median *sample*, so only the mean is read. Names are
-//! joined by `::` as in divan's own filters, the crate first. The tree does not distinguish a
-//! module from a function: a leaf that cannot be an identifier is taken for an argument, any other
-//! for a name.
+//! A single run becomes a summary. If a file contains several runs, each median is an observation.
+//! For rates, the fastest is the maximum. Their mean belongs to the mean time and is not the mean
+//! of the rates, so it is left out. For allocations, the columns show the allocations of the
+//! fastest, slowest and median *sample*, so only the mean is read. Names are joined by `::` as in
+//! divan's own filters, beginning with the crate. The tree does not distinguish a module from a
+//! function: a leaf that cannot be an identifier is taken for an argument, and any other leaf for a
+//! name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::runs::Runs;
@@ -18,10 +19,10 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Maximum depth of a tree; real trees are much shallower.
+/// Maximum depth of a tree. Real trees are much shallower.
 const MAX_DEPTH: usize = 64;
 
-/// Headings of the columns.
+/// Possible headings of the columns.
 const HEADINGS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -51,13 +52,13 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 
 /// The table of one bench target.
 struct Table {
-    /// The target, which is the first part of all names.
+    /// Name of the target, which is the first part of all names.
     target: String,
     /// Number of characters before the first column.
     width: usize,
-    /// Index of the heading of each column.
+    /// For each column, the index of its heading in [`HEADINGS`].
     columns: Vec<usize>,
-    /// Names above the current row.
+    /// Names on the path from the root of the tree to the last row that has one.
     path: Vec<String>,
 }
 
@@ -82,7 +83,7 @@ impl Table {
     }
 }
 
-/// The benchmark to which rows without a name belong.
+/// The benchmark to which rows without a name, such as rates, belong.
 struct Current {
     name: String,
     samples: Option<u64>,
@@ -94,8 +95,8 @@ struct Reader<'a> {
     /// The last heading above rows of allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
-    /// The beginning of a row whose numbers have not been printed yet, because the benchmark itself
-    /// prints output.
+    /// The beginning of a row whose numbers have not been printed yet, because the benchmark
+    /// printed output of its own first.
     torn: Option<String>,
 }
 
@@ -114,7 +115,7 @@ impl Reader<'_> {
         if let Some(begun) = self.torn.take() {
             return match self.put_together(&begun, text) {
                 Some(whole) => self.line(&whole, ended),
-                // The benchmark's own output.
+                // Output that the benchmark itself printed.
                 None if !text.starts_with(['├', '╰']) => {
                     self.torn = Some(begun);
                     Ok(())
@@ -126,7 +127,7 @@ impl Reader<'_> {
         let is_of_tree = text.starts_with(['├', '╰', '│'])
             || text.starts_with(' ') && (text.contains(['├', '╰', '│']) || !ended);
         if !is_of_tree || text.trim().is_empty() {
-            // Output of cargo between two tables.
+            // Output that cargo printed between two tables.
             return Ok(());
         }
         let split = text.char_indices().nth(table.width).map_or(text.len(), |(at, _)| at);
@@ -174,7 +175,7 @@ impl Reader<'_> {
     }
 
     /// Returns the row that began in an earlier line, if this line completes it with numbers for
-    /// all columns; the benchmark's own output may precede the first number.
+    /// all columns. The benchmark's own output may precede the first number.
     fn put_together(&self, begun: &str, text: &str) -> Option<String> {
         let table = self.table.as_ref()?;
         let (columns, width) = (table.columns.len(), table.width);
@@ -233,7 +234,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a row of rates or allocations, which follow the times.
+    /// Reads a row of rates or allocations, which belongs to the benchmark above it.
     fn more(&mut self, cells: &[&str]) -> Result<(), String> {
         let (Some(table), Some(current)) = (&self.table, &self.current) else { return Ok(()) };
         let value = |heading: &str| {
@@ -291,7 +292,8 @@ fn named(target: &str, path: &[String]) -> (String, String, Vec<(String, String)
 }
 
 /// Parses `92.32 ns`, `2.045 KB`, `21.66 Mitem/s`, `199.3 MHz` or `6` into the number in base units
-/// and the unit. `item/s` and similar units are [`Unit::Other`], hertz is per second.
+/// and the unit. `item/s` and similar units become [`Unit::Other`], and hertz becomes
+/// [`Unit::PerSecond`].
 fn quantity(text: &str) -> Option<(f64, Unit)> {
     let (number, symbol) = text.split_once(' ').unwrap_or((text, ""));
     let number = finite(number)?;
@@ -314,7 +316,7 @@ fn quantity(text: &str) -> Option<(f64, Unit)> {
         "ps" => Some((1e-12, Unit::Second)),
         _ => unit_of_symbol(symbol).filter(|(_, unit)| *unit == Unit::Second),
     };
-    // Small units are divided by a whole number, which rounds only once.
+    // Small units are converted by dividing by a whole number, which rounds only once.
     let scaled = |(factor, unit): (f64, Unit)| {
         let value = if factor < 1.0 { number / (1.0 / factor).round() } else { number * factor };
         (value, unit)
@@ -332,7 +334,7 @@ fn byte_unit(symbol: &str) -> Option<(f64, Unit)> {
     Some((larger, Unit::Byte))
 }
 
-/// Returns the factor of a decimal prefix, and the rest of the unit.
+/// Returns the factor of a decimal prefix, and the unit without the prefix.
 fn prefix(unit: &str) -> (f64, &str) {
     const PREFIXES: [(char, f64); 6] =
         [('K', 1e3), ('k', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12), ('P', 1e15)];

@@ -9,7 +9,7 @@ use crate::select::FilterError;
 /// The columns to read from a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumns {
-    /// The column that names the subjects.
+    /// The column that names the subjects, if there is one.
     pub by: Option<ColumnRef>,
     /// The column with the values.
     pub value: ColumnRef,
@@ -17,7 +17,7 @@ pub struct TableColumns {
 
 fn advised(columns: Option<&TableColumns>) -> String {
     let Some(TableColumns { by, value }) = columns else { return String::new() };
-    // Quoted as for a shell.
+    // Written as a word of a shell command.
     let word = |column: &ColumnRef| column.to_string().trim_matches('`').to_owned();
     let by = by.as_ref().map(|by| format!("--by {} ", word(by))).unwrap_or_default();
     format!("; `{}--value {}` reads this file", visible(&by), visible(&word(value)))
@@ -35,39 +35,39 @@ pub enum ImportError {
     /// No input was named.
     #[error("no input; name at least one file, or `-` for standard input")]
     NoInput,
-    /// Standard input can be read only once.
+    /// Standard input was named twice, but can be read only once.
     #[error("`-` is given twice; standard input can be read only once")]
     StdinTwice,
     /// The file is not text.
     #[error("`{file}` is {what}")]
     Binary {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Kind of the file, and advice.
+        /// What the file is, with advice.
         what: &'static str,
     },
     /// The file exceeds a limit.
     #[error("`{file}` {problem}")]
     TooMany {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The limit, and advice.
+        /// The limit that it exceeds, with advice.
         problem: String,
     },
     /// The file has numbers that cannot be compared.
     #[error("`{file}` {what}")]
     Refused {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Kind of the file, and advice, as the rest of a sentence.
+        /// What the file is, with advice, as the rest of a sentence.
         what: &'static str,
     },
     /// The file is text of an unknown format.
     #[error("`{file}` {seen}; its format is unknown. Known formats:{known}")]
     Unknown {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Kind or beginning of the file, as the rest of a sentence.
+        /// What the file is or how it begins, as the rest of a sentence.
         seen: String,
         /// The known formats, on separate lines.
         known: String,
@@ -77,18 +77,18 @@ pub enum ImportError {
         "`{file}` is a directory; name a file in it, or a criterion directory such as `target/criterion`: there is no `new/sample.json` below this one"
     )]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         file: String,
     },
-    /// The file has a known format in an unknown version.
+    /// The file has a known format, but a version of it that is not supported.
     #[error(
         "`{file}` is {format} of version {}, but this assay supports {known}: update assay, or let the tool write a supported version",
         excerpt(.version)
     )]
     NewerFormat {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Name of the format.
+        /// Name of the known format.
         format: &'static str,
         /// The version that it declares.
         version: String,
@@ -100,7 +100,7 @@ pub enum ImportError {
         "--metric {name}: `{file}` names its metrics itself, and --metric names that of bare numbers; to choose among them: --primary {name}"
     )]
     MetricsNamed {
-        /// The file.
+        /// Name of the file.
         file: String,
         /// The given name.
         name: String,
@@ -108,39 +108,39 @@ pub enum ImportError {
     /// The file has a known format, but its content is wrong.
     #[error("`{file}`: {}", visible(.problem))]
     Content {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The error and its position.
+        /// Description of the error and its position.
         problem: String,
     },
     /// The user's regular expression cannot be used.
     #[error("`--pattern`: {problem}")]
     Pattern {
-        /// Description of the fault, and how to correct it.
+        /// Description of the error, and how to correct it.
         problem: String,
     },
-    /// There are lines, but no numbers in them.
+    /// The file contains no numbers.
     #[error("`{file}` contains no numbers, only {holds}")]
     NoNumbers {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Actual contents of the lines.
+        /// What the file contains instead.
         holds: &'static str,
     },
     /// The table does not have the named column.
     #[error("{place}: there is no column {wanted}; the columns: {}", visible(.available))]
     NoSuchColumn {
-        /// The first line of the table.
+        /// Position of the first line of the table.
         place: FilePosition,
-        /// The requested column.
+        /// The column that was requested.
         wanted: ColumnRef,
         /// The existing columns.
         available: String,
     },
-    /// The table has several columns and it is unclear which one holds the values.
+    /// The table has several columns, and it is unclear which one holds the values.
     #[error("{place}: {}{}", visible(.problem), advised(.advice.as_ref()))]
     WhichColumn {
-        /// The first line of the table.
+        /// Position of the first line of the table.
         place: FilePosition,
         /// Description of the problem.
         problem: String,
@@ -153,15 +153,15 @@ pub enum ImportError {
         excerpt(.metric), excerpt(.first_unit), excerpt(.second_unit)
     )]
     MixedUnits {
-        /// The metric.
+        /// Name of the metric.
         metric: String,
-        /// The file with the first unit.
+        /// Name of the first file.
         first: String,
-        /// The unit in the first file.
+        /// Unit of the metric in the first file.
         first_unit: String,
-        /// The file with the other unit.
+        /// Name of the second file.
         second: String,
-        /// The unit in the second file.
+        /// Unit of the metric in the second file.
         second_unit: String,
     },
     /// Numbers without a unit are compared with a metric that has one.
@@ -170,18 +170,18 @@ pub enum ImportError {
         excerpt(.metric), excerpt(.unit), excerpt(.example)
     )]
     UnitNeeded {
-        /// The file with bare numbers.
+        /// Name of the file with bare numbers.
         file: String,
-        /// The metric with which the bare numbers would be compared.
+        /// Name of the metric with which the bare numbers would be compared.
         metric: String,
-        /// The file that has this metric.
+        /// Name of the file that has this metric.
         other: String,
-        /// The unit of the metric.
+        /// Unit of that metric.
         unit: String,
         /// An example of a unit that could be meant.
         example: String,
     },
-    /// No observations of a series are left after skipping.
+    /// Skipping leaves no observations of a series.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)
@@ -189,9 +189,9 @@ pub enum ImportError {
     NothingLeft {
         /// Number of observations to leave out.
         skip: usize,
-        /// The subject.
+        /// Name of the subject.
         subject: String,
-        /// Number of observations of the subject.
+        /// Number of observations that the subject has.
         observations: usize,
     },
     /// No metric is common to all files.

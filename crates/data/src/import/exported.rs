@@ -1,9 +1,9 @@
-//! The table that [`export::csv`](crate::export::csv) writes, read back with its blocks, units and
+//! Reads the table that [`export::csv`](crate::export::csv) writes, with its blocks, units and
 //! outcomes.
 //!
-//! Recognized by the first columns of its header. With `--by` or `--value` it is read like any
-//! other table. The table does not contain the direction of a metric: for rates, higher is assumed
-//! to be better; for everything else, lower.
+//! The table is recognized by the first columns of its header. With `--by` or `--value` it is read
+//! like any other table. The table does not contain the direction of a metric, so higher is assumed
+//! to be better for rates, and lower for everything else.
 
 use super::{Context, Head, ImportError, Part, csv as foreign};
 use crate::export::{PLACE_COLUMNS, text_of_cell};
@@ -13,7 +13,7 @@ use crate::read_error::{FilePosition, ReadError};
 use crate::{Metric, Observation, Outcome, Pass, Row as SampleRow, Samples, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of metrics in one table; each costs a column as long as the file.
+/// Maximum number of metrics in one table. Each one takes a column as long as the file.
 const MAX_METRICS: usize = 1000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {

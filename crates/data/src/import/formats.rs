@@ -1,5 +1,5 @@
-//! The list of all formats: the name of each in messages, how its beginning is recognized, and its
-//! reader. Each format's own module defines the accepted files.
+//! The list of all formats: how messages call each of them, how its beginning is recognized, and
+//! which function reads it. The module of each format defines which files are accepted.
 
 use super::stores::action;
 use super::{
@@ -14,7 +14,7 @@ use crate::input::Input;
 
 /// A format, with the function that recognizes its beginning, and its reader.
 pub(super) struct Format {
-    /// Name of the format in messages, which list formats by group.
+    /// Name of the format in messages, where formats are listed by group.
     pub(super) name: &'static str,
     pub(super) group: Group,
     pub(super) recognise: fn(&Head<'_>) -> bool,
@@ -46,7 +46,8 @@ impl Group {
     }
 }
 
-/// All formats, most specific first: the first one that recognizes the beginning reads the file.
+/// All formats, most specific first. A file is read as the first format that recognizes its
+/// beginning.
 pub(super) const FORMATS: &[Format] = &[
     Format {
         name: "sample files",

@@ -1,11 +1,12 @@
-//! The output of `go test -bench`: result lines, configuration lines and `Unit` lines. The stream of
-//! `go test -json` has the same lines in its events.
+//! The output of `go test -bench`: result lines, configuration lines and `Unit` lines. The events
+//! of `go test -json` contain the same lines.
 //!
-//! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation,
-//! and `-count` produces several. Output of the benchmark itself may precede its numbers or split
-//! its line in two; such lines are reassembled. Lines `key: value` before the results are facts or,
-//! if their value changes within the file, parameters that distinguish benchmarks of the same name.
-//! The meaning of names is defined in [`go_names`](super::go_names).
+//! A result line is `BenchmarkName-8 1000 54.2 ns/op 16 B/op …`. Every result line is one
+//! observation, and `-count` produces several. Output of the benchmark itself may precede the
+//! numbers or split the line in two; such lines are reassembled. Lines `key: value` before the
+//! results are facts about the run. If their values change within the file, they are parameters
+//! that distinguish benchmarks of the same name. Names are interpreted in
+//! [`go_names`](super::go_names).
 
 use super::go_names::{GoBenchmark, Naming, OriginalName, Settings, metric_of_unit};
 use super::number::Conversion;
@@ -22,15 +23,16 @@ use crate::unit::Unit;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Maximum number of `key: value` lines; more are the output of some program.
+/// Maximum number of `key: value` settings in effect. Further ones are taken for the output of some
+/// program.
 const MAX_KEYS: usize = 32;
-/// Maximum length of a value; anything longer is not a setting.
+/// Maximum length of a value, in bytes. A longer value is not a setting.
 const MAX_VALUE: usize = 256;
-/// Maximum number of different settings; more are not settings.
+/// Maximum number of different combinations of settings in one file. A file with more is refused.
 const MAX_SETTINGS: usize = 20_000;
 
-/// Returns true if a line is a result. A result that is split by the program's own output counts if
-/// it has one of Go's units (`…/op`).
+/// Returns true if the head of the file contains a result line. A result that is split by the
+/// program's own output counts only if it has one of Go's units (`…/op`).
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let mut pending = None;
     head.text.lines().any(|line| {
@@ -65,11 +67,12 @@ impl UnitMetadata {
     }
 }
 
-/// State at one point in the text of one package; the stream interleaves several packages.
+/// State of the reader for one package, because a stream of events interleaves the output of
+/// several.
 #[derive(Default)]
 struct Stream {
     config: Rc<Settings>,
-    /// Index of the current settings among all settings, once a result has used them.
+    /// Index of the current settings among all settings, or `None` until a result has used them.
     setting: Option<usize>,
     /// Name of a benchmark whose numbers have not been printed yet.
     pending: Option<String>,
@@ -77,17 +80,18 @@ struct Stream {
     torn: String,
 }
 
-/// Gathers results from lines of text, or from the output of each package in a stream of events.
+/// Gathers results from lines of text, or from a stream of events with the output of several
+/// packages.
 pub(super) struct Reader<'a> {
     recorder: Recorder<'a>,
     streams: HashMap<String, Stream>,
     naming: Naming,
-    /// For each benchmark that was renamed for Go, its original name as last given, and the number
-    /// of lines so far that give one.
+    /// For each benchmark that was renamed for Go, the most recent original name, and the number of
+    /// lines so far that gave one.
     named: HashMap<String, (Rc<OriginalName>, usize)>,
     /// All settings that were in effect for some result, with their indices.
     settings: HashMap<Rc<Settings>, usize>,
-    /// Benchmarks by name and settings.
+    /// Index of each benchmark, by name, settings and number of original names given so far.
     known: HashMap<String, usize>,
     /// For each unit in the file, the index of its metric and the conversion of its values.
     metrics: HashMap<String, (usize, Conversion)>,
@@ -119,22 +123,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true if there was a result.
+    /// Returns true if any result was read.
     pub(super) fn has_results(&self) -> bool {
         !self.known.is_empty()
     }
 
-    /// Sets the start of the run, unless it is known.
+    /// Sets the start of the run, unless it is already set.
     pub(super) fn started(&mut self, time: &str) {
         if !std::mem::replace(&mut self.has_started, true) {
             self.recorder.started(time);
         }
     }
 
-    /// Reads output of a package, which may be a part of a line; `number` is the line of the file.
+    /// Reads output of a package, which may be only part of a line. `number` is the number of the
+    /// line in the file.
     ///
     /// # Errors
-    /// As for [`line`](Self::line), and if a line is too long.
+    /// Returns an error in the same cases as [`line`](Self::line), and if a line is too long.
     pub(super) fn output(
         &mut self,
         package: &str,
@@ -155,7 +160,7 @@ impl<'a> Reader<'a> {
     /// Reads a line. `ended` is false if the file breaks off within it.
     ///
     /// # Errors
-    /// If it is a result that cannot be parsed.
+    /// Returns an error if the line is a result that cannot be parsed.
     pub(super) fn line(
         &mut self,
         package: &str,
@@ -171,7 +176,8 @@ impl<'a> Reader<'a> {
             self.named.insert(name.to_owned(), (Rc::new(named), count));
             return Ok(());
         }
-        // Taken out temporarily instead of copied: a name may be long, and there may be many lines.
+        // Taken out temporarily instead of cloned, because a name may be long and there may be many
+        // lines.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
         if let Some(found) = torn_result(text, pending.as_deref()) {
             return self.take(package, &found, number, ended);
@@ -226,7 +232,7 @@ impl<'a> Reader<'a> {
         self.streams.get_mut(package).expect("it was put there if it was not")
     }
 
-    /// Applies a setting; an empty value removes it.
+    /// Applies a setting. An empty value removes it.
     fn configure(&mut self, package: &str, key: &str, value: &str) {
         let stream = self.stream(package);
         if stream.config.iter().any(|(known, old)| known == key && old == value) {
@@ -243,8 +249,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the rest of a `Unit` line, such as `ns/op better=lower assume=exact`. It applies to
-    /// the whole file.
+    /// Reads a `Unit` line without its first word, such as `ns/op better=lower assume=exact`. It
+    /// applies to the whole file.
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
@@ -355,7 +361,7 @@ impl<'a> Reader<'a> {
     /// Returns the samples.
     ///
     /// # Errors
-    /// If the input has no results.
+    /// Returns an error if the input has no results.
     pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         let unfinished: Vec<_> =
             self.streams.values_mut().filter_map(|stream| stream.pending.take()).collect();
@@ -388,7 +394,7 @@ fn is_number(word: &&str) -> bool {
 /// Classification of a line that cannot be read as a result.
 #[derive(PartialEq)]
 enum Unreadable {
-    /// A result with an error in it.
+    /// A malformed result.
     Result,
     /// A line that begins like a result but may be anything, because benchmarks may print any text.
     Beginning,
@@ -407,7 +413,7 @@ impl Unreadable {
         if is_number(&count) && is_number(&value) {
             return Self::Result;
         }
-        // One of Go's own units shows that the text before it was meant as a value.
+        // A unit of Go's own shows that the preceding word was meant as a value.
         let units = words.step_by(2);
         match units.clone().next() {
             Some(_) if units.clone().any(|unit| unit.ends_with("/op")) => Self::Result,
@@ -418,19 +424,19 @@ impl Unreadable {
     }
 }
 
-/// Returns the benchmark's name at the start of a line. `Benchmarking …` is a sentence: in a name,
-/// no lower-case letter follows `Benchmark`. A name followed by a colon is a program's own output,
-/// as in `BenchmarkEnv: staging`.
+/// Returns the benchmark's name at the start of a line. `Benchmarking …` is a sentence, because in
+/// a name no lowercase letter follows `Benchmark`. A name followed by a colon is a program's own
+/// output, as in `BenchmarkEnv: staging`.
 fn name_at_start(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("Benchmark")?;
     let name = text.split_ascii_whitespace().next()?;
     (!rest.starts_with(|c: char| c.is_lowercase()) && !name.ends_with(':')).then_some(name)
 }
 
-/// A result as given on its line.
+/// The contents of a result line.
 struct GoResult<'a> {
     name: &'a str,
-    /// NaN if unknown because the line is split.
+    /// Number of iterations, or NaN if it is unknown because the line is split.
     iterations: f64,
     /// Pairs of value and unit.
     fields: Vec<(&'a str, &'a str)>,
@@ -453,8 +459,9 @@ fn result(text: &str) -> Option<GoResult<'_>> {
     })
 }
 
-/// Like [`result`], for a line that begins or continues with other text: numbers at its end,
-/// separated by tabs as `go test` prints them, and a name within the line or before it.
+/// Like [`result`], but for a line that begins or continues with other text. The numbers are at the
+/// end, separated by tabs as `go test` prints them, and the name is within the line or on an
+/// earlier one.
 fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'a>> {
     let mut fields = Vec::new();
     let mut pieces = text.rsplit('\t');
@@ -477,11 +484,11 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'
     (ends_with_digit && !fields.is_empty()).then_some(GoResult { name, iterations, fields })
 }
 
-/// Returns the last benchmark name that is followed by blanks and a tab, which means that numbers
-/// were to follow.
+/// Returns the last benchmark name that is followed by blanks and a tab, which shows that its
+/// numbers were about to be printed.
 fn name_before_tab(text: &str) -> Option<&str> {
-    // Examines every tab, starting with the last one: the name is the word before the tab and its
-    // blanks, if it begins like a name.
+    // Examines every tab, starting with the last one. The name is the word before the tab and its
+    // blanks, if that word begins like a name.
     text.rmatch_indices('\t').find_map(|(tab, _)| {
         let before = text[..tab].trim_end_matches(' ');
         let word = before
@@ -492,8 +499,8 @@ fn name_before_tab(text: &str) -> Option<&str> {
     })
 }
 
-/// Parses `key: value`, where the key is one word that begins with a lower-case letter and has no
-/// capitals.
+/// Parses `key: value`, where the key is a single word that begins with a lowercase letter and has
+/// no uppercase letters.
 fn config_line(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
     let is_key = key.starts_with(|c: char| c.is_lowercase())

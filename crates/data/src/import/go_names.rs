@@ -1,9 +1,10 @@
-//! Meaning of the names in `go test -bench` output: units as metrics, parts of a benchmark's name
-//! as parameters, and settings that vary within a file.
+//! Interprets the names in `go test -bench` output: units as metrics, parts of a benchmark's name
+//! as parameters, and the settings that vary within a file.
 //!
-//! `BenchmarkSort/n=16/sorted-8` has the parameters `n` = 16, `1` = sorted (the first without a
-//! name) and `gomaxprocs` = 8. A number after the last dash is always taken for `gomaxprocs`, as in
-//! benchstat, although a benchmark run with one processor might have such a name itself.
+//! `BenchmarkSort/n=16/sorted-8` has the parameters `n` = 16, `1` = sorted (the first one without a
+//! name) and `gomaxprocs` = 8. As in benchstat, a number after the last dash is always taken for
+//! `gomaxprocs`, although the name of a benchmark that ran on one processor might itself end in
+//! such a number.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -13,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Units that are converted; the meaning of other words is up to the author.
+/// Units whose values are converted. Any other unit means whatever the benchmark's author chose.
 const SCALED: [&str; 14] =
     ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes", "kB", "KB", "MB", "GB", "KiB", "MiB"];
 
 /// Maximum total size of settings repeated as parameters of every benchmark, in bytes.
 const MAX_TEXT: usize = 64 * 1024 * 1024;
 
-/// Settings for which we use other names.
+/// Settings that are recorded under a different name: Go's and ours.
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
 
 /// Returns the metric that a unit stands for, and the conversion of its values to base units:
@@ -36,7 +37,7 @@ pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
         Some(known) if SCALED.contains(&symbol) => known,
         _ => (1.0, Unit::One),
     };
-    // A name must not mention a unit that its values do not have.
+    // The metric's name must not mention a unit that its values no longer have.
     let symbol = if factor == 1.0 { symbol } else { base.symbol() };
     let name = match below {
         Some("op") if prefix.is_empty() && base == Unit::Second => "wall".to_owned(),
@@ -60,7 +61,7 @@ pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
 /// name and an [`OriginalName`] follow. Go's own tools treat it as a comment.
 pub(crate) const NAMED: &str = "# name of ";
 
-/// The original name of a benchmark.
+/// The name, label and parameters that a benchmark had before it was renamed for Go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OriginalName {
     name: String,
@@ -118,11 +119,11 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    /// Sets the name, label and parameters of every subject, and puts settings common to all into
-    /// the environment.
+    /// Sets the name, label and parameters of every subject, and records settings that all
+    /// benchmarks share as facts about the environment.
     ///
     /// # Errors
-    /// If the settings of all benchmarks would take too much memory.
+    /// Returns an error if the settings of all benchmarks would take too much memory.
     pub(super) fn apply(&self, recorder: &mut Recorder<'_>) -> Result<(), String> {
         let mut settings: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
         for (key, _) in self.benchmarks.iter().flat_map(|known| known.config.iter()) {
@@ -202,8 +203,8 @@ fn processors(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the base name and the parameters. If other benchmarks state their number of processors,
-/// a benchmark without that number ran on one processor.
+/// Returns the base name and the parameters. If any benchmark states its number of processors, one
+/// that does not ran on a single processor.
 fn parts(name: &str, has_procs: bool) -> (String, Vec<(String, String)>) {
     let (name, procs) = processors(name);
     let mut parts = name.split('/');

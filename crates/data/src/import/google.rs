@@ -1,12 +1,12 @@
-//! Google Benchmark's JSON: one row per repetition, rows of aggregates, counters, complexity and
-//! errors.
+//! Google Benchmark's JSON: rows for single repetitions and aggregates, with counters, complexity
+//! fits and errors.
 //!
-//! Rows are read one by one into one reused [`Row`] and passed to the [`Gatherer`], so that a file
-//! of a hundred megabytes uses no more memory than its values. The library writes the repetitions
-//! of a benchmark together, in their order, even if it interleaved them randomly with those of
-//! others: the order of measuring is lost. All repetitions were taken within one process, so there
-//! are no levels. Layouts as written by 1.4 to 1.9; [`gather`] documents the interpretation of
-//! counters.
+//! Rows are read one by one into a reused [`Row`] and passed to the [`Gatherer`], so that a file of
+//! a hundred megabytes uses no more memory than its values. The library writes the repetitions of a
+//! benchmark together and in order, even if it interleaved them randomly with those of other
+//! benchmarks, so the order of measurement is lost. All repetitions run in the same process, so
+//! there are no levels. The layouts of versions 1.4 to 1.9 are supported. [`gather`] documents how
+//! counters are interpreted.
 
 mod context;
 mod gather;
@@ -42,7 +42,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     gatherer.finish(ONLY_ERRORS)
 }
 
-/// The file: its context, and its rows, which are passed on as they are read.
+/// A whole file: the context, and the rows, which are passed on as they are read.
 struct File<'g, 'c>(&'g mut Gatherer<'c>);
 
 impl<'de> DeserializeSeed<'de> for File<'_, '_> {

@@ -1,11 +1,11 @@
 //! gungraun (formerly iai-callgrind) and iai: their printed output, and gungraun's summaries in
 //! JSON (`summary.json`, or `--output-format=json`).
 //!
-//! The values are exact counts of a simulation, one observation for each time that a benchmark
-//! occurs in the file. The value of an earlier run, printed next to the new one, is not read.
-//! Metrics have gungraun's JSON names in both formats, so that they can be compared; those of tools
-//! other than callgrind and DHAT are prefixed with the tool's name, because all of them count
-//! errors.
+//! The values are exact counts of a simulation. Each occurrence of a benchmark in the file is one
+//! observation. The value of an earlier run, which is printed next to the new one, is not read. In
+//! both formats, metrics have the names of gungraun's JSON, so that they can be compared. Metrics
+//! of tools other than callgrind and DHAT are prefixed with the name of the tool, because all of
+//! those count errors.
 
 use super::json;
 use super::recorder::Recorder;
@@ -27,8 +27,8 @@ const VERSIONS: [&str; 2] = ["6", "7"];
 /// Maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 16 * 1024 * 1024;
 
-/// Printed names and the corresponding JSON names, where the latter are not simply the printed
-/// names without blanks.
+/// Names in the printed output with the corresponding names in the JSON, where the two differ by
+/// more than blanks.
 const NAMES: [(&str, &str); 9] = [
     ("Instructions", "Ir"),
     ("Total read+write", "TotalRW"),
@@ -47,8 +47,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     is_summary || head.text.lines().any(|line| figure(&plain(line)).is_some())
 }
 
-/// Parses `Instructions:    1734|1650    (+5.09090%)` into the metric and its figure, which is
-/// `N/A` if there is only the old figure.
+/// Parses `Instructions: 1734|1650 (+5.09090%)` into the metric and its new value, which is `N/A`
+/// if there is only an old one.
 fn figure(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("  ")?.split_once(':')?;
     let first = rest.split_ascii_whitespace().next()?;
@@ -75,7 +75,7 @@ fn plain(line: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Returns the number of opening minus closing braces on a line, outside of strings.
+/// Returns the number of opening minus closing braces on a line, ignoring those in strings.
 fn depth(line: &str) -> isize {
     let (mut depth, mut in_text, mut escaped) = (0, false, false);
     for byte in line.bytes() {
@@ -91,7 +91,7 @@ fn depth(line: &str) -> isize {
     depth
 }
 
-/// The JSON read so far.
+/// The JSON object that is being read.
 struct JsonText {
     text: String,
     line: u64,
@@ -101,7 +101,7 @@ struct JsonText {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     file: &'a str,
-    /// Lines that may form a name, beginning with the last line that can start one.
+    /// Lines that may form a name, beginning with the most recent one that can start a name.
     above: Vec<String>,
     tool: String,
     /// The current benchmark.
@@ -208,7 +208,7 @@ impl Reader<'_> {
         if text.trim().is_empty() {
             self.above.clear();
         } else if !text.starts_with(' ') {
-            // A name may continue over several lines, as its arguments do.
+            // A name may continue over several lines, because its arguments may.
             let begins = text.split(' ').next().is_some_and(is_path);
             if begins || !self.above.first().is_some_and(|first| first.contains("::")) {
                 self.above.clear();
@@ -245,7 +245,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a summary; other objects in between are skipped.
+    /// Reads a summary. A JSON object that is not a summary is skipped.
     fn summary(&mut self, json: &JsonText) -> Result<(), ImportError> {
         let at = (self.file, json.line);
         let value: Value = json::read_text(&json.text, at, EXPECTED, PhantomData)?;
@@ -269,7 +269,7 @@ impl Reader<'_> {
         for profile in &summary.profiles {
             let tool = profile.get("tool").and_then(Value::as_str).unwrap_or_default();
             let mut counts = json::at_line(json.line, || counts_of(profile));
-            // The number of instructions is the deciding metric.
+            // The number of instructions comes first, which makes it the deciding metric.
             counts.sort_by_key(|(name, _)| *name != "Ir");
             for (name, value) in counts {
                 let counted = self.count(tool, name, value);
@@ -280,8 +280,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the totals counted by a tool: in version 7 each metric has `values`; in version 6 the
-/// values are nested under the kind of tool and have types. Some tools count nothing.
+/// Returns the totals counted by a tool. In version 7 each metric has `values`; in version 6 the
+/// values are typed and nested under the kind of tool. Some tools count nothing.
 fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     let mut counts = Vec::new();
     if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {
@@ -298,7 +298,8 @@ fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     counts
 }
 
-/// Parses a number, which need not be finite; `null` means that only an earlier run has a value.
+/// Parses a number, which need not be finite. Returns `None` for `null`, which means that only an
+/// earlier run has a value.
 fn number(value: &Value) -> Option<f64> {
     let number = json::Number::deserialize(value).ok()?;
     (!value.is_null()).then_some(number.0)
@@ -308,7 +309,7 @@ fn number(value: &Value) -> Option<f64> {
 struct Summary {
     module_path: String,
     id: Option<String>,
-    /// Description of the benchmark: `description` in version 7, `details` before.
+    /// Description of the benchmark, which is called `details` before version 7.
     #[serde(alias = "details")]
     description: Option<String>,
     profiles: Vec<Value>,

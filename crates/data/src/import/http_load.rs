@@ -1,12 +1,13 @@
-//! Common code of the importers for HTTP load generators: each report is one observation, whose
-//! metrics have the same names for every tool, and the same as those that `assay` measures.
+//! Common code of the importers for HTTP load generators. Each report is one observation. Its
+//! metrics have the same names for every tool, which are also those of the metrics that `assay`
+//! measures.
 //!
 //! `rate_achieved` is the rate of successful requests per second, `answered` the fraction of
-//! requests that succeeded, `failed` the number of those that did not. `latency_…` is the time from
-//! sending (or from when the request was due, if the tool keeps a schedule) to the end of the
-//! response; `connect`, `tls`, `first_byte` and `transfer` are means of its parts. Single requests
-//! of a report are not independent values, so its mean and spread are values of the one observation
-//! and not a summary. Values that are not in a file are omitted.
+//! requests that succeeded, and `failed` the number of requests that did not. `latency_…` is the
+//! time from sending a request (or from when it was due, if the tool keeps a schedule) to the end
+//! of the response; `connect`, `tls`, `first_byte` and `transfer` are the means of its parts. The
+//! requests of a report are not independent, so their mean and spread are recorded as values of a
+//! single observation and not as a summary. Values that are not in the file are omitted.
 
 pub(super) mod apache_bench;
 pub(super) mod h2load;
@@ -28,30 +29,29 @@ use crate::unit::Unit;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Metrics that come first, in this order: servers are compared by the first one that all files
+/// Metrics that come first, in this order. Servers are compared by the first metric that all files
 /// have.
 const FIRST: [&str; 4] = ["latency_p50", "latency_p99", "rate_achieved", "answered"];
 
-/// Metrics, other than rates, for which more is better.
+/// Metrics, apart from rates, for which higher is better.
 const HIGHER: [&str; 5] =
     ["answered", "requests", "replies", "status_2xx", "replies_per_connection"];
 
-/// Maximum number of options of one report, and of options that differ between reports: no tool has
+/// Maximum number of options of one report, and of options that differ between reports. No tool has
 /// more.
 const MAX_OPTIONS: usize = 100;
 
-/// Maximum number of values of one report, for hostile files.
+/// Maximum number of values in one report, as a protection against hostile files.
 const MAX_VALUES: usize = 1000;
 
-/// Error text for an incomplete report.
+/// Error message about an incomplete report.
 pub(super) const BREAKS_OFF: &str = "the report that begins here breaks off";
 
-/// Identifies a metric of reports: a plain name, or a quantile of the quantity with that name, and
-/// a unit.
+/// Identifies a metric by its unit and its name, or by a quantile of the quantity with that name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Name {
     name: &'static str,
-    /// Quantile of `name` in percent; `None` for a metric that is called `name` itself.
+    /// Quantile of `name` in percent, or `None` if the metric is called `name` itself.
     quantile: Option<f64>,
     of: BaseUnit,
 }
@@ -67,7 +67,7 @@ pub(super) enum BaseUnit {
 }
 
 impl Name {
-    /// Returns `latency_p99_9`, or the name itself.
+    /// Returns the name of the metric, such as `latency_p99_9` for a quantile.
     fn text(&self) -> String {
         match self.quantile {
             Some(percent) => format!("{}_p{}", self.name, percent.to_string().replace('.', "_")),
@@ -94,12 +94,12 @@ impl Name {
 /// One report of a load generator. A file may contain millions of them.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The line where it begins; 0 if the format has no lines.
+    /// Line on which the report begins, or 0 if lines are not counted.
     pub begins: u64,
-    /// The requested load: the URL, connections, a rate. Options that differ between the reports of
-    /// a file distinguish them.
+    /// The requested load, such as the URL, the number of connections or the rate. Options that
+    /// differ between the reports of a file distinguish them.
     options: Rc<Vec<(String, String)>>,
-    /// The command line, if the tool repeats it.
+    /// The command line, if the tool prints it.
     pub command: Option<Rc<str>>,
     values: Vec<(Name, f64)>,
     /// Numbers of failed requests or connections, by kind.
@@ -115,8 +115,8 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Adds a report, which shares its options and command with the previous one if they are the
-    /// same.
+    /// Adds a report. If its options or its command are the same as in the previous report, they
+    /// are shared.
     pub(super) fn push(&mut self, mut report: Report) {
         if let Some(last) = self.reports.last() {
             if last.options == report.options {
@@ -149,8 +149,8 @@ impl Report {
         }
     }
 
-    /// Adds a value in base units. NaN is not recorded. If a metric is added twice, the first value
-    /// is kept.
+    /// Adds a value in the base unit. Values that are not finite are ignored, and if a metric is
+    /// added twice, the first value is kept.
     pub(super) fn set(&mut self, name: &'static str, of: BaseUnit, value: f64) {
         self.add(Name { name, quantile: None, of }, value);
     }
@@ -178,7 +178,8 @@ impl Report {
         self.quantile_of("latency", percent, seconds);
     }
 
-    /// Adds a quantile of another quantity, which has no minimum and maximum.
+    /// Adds a quantile of another quantity, in seconds. Only the latency has a minimum and a
+    /// maximum.
     pub(super) fn quantile_of(&mut self, name: &'static str, percent: f64, seconds: f64) {
         match (name, percent) {
             ("latency", 0.0) => self.time("latency_min", seconds),
@@ -199,8 +200,9 @@ impl Report {
         self.set("failed", BaseUnit::Things, requests - well);
     }
 
-    /// Adds the rate of successful requests: the tool's rate, which covers all completed requests,
-    /// reduced by the fraction of failed requests.
+    /// Adds the rate of successful requests: the tool's rate of completed requests, reduced by the
+    /// fraction that failed. `ended` is the number of completed requests, `well` that of successful
+    /// ones.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
         self.set("rate_achieved", BaseUnit::PerSecond, per_second * share);
@@ -218,7 +220,7 @@ impl Report {
         }
     }
 
-    /// Removes the times, which are zeros in a report without answers.
+    /// Removes all times, because they are zero in a report without responses.
     pub(super) fn without_times(&mut self) {
         self.values.retain(|(name, _)| name.of != BaseUnit::Seconds);
     }
@@ -234,17 +236,17 @@ impl Report {
     }
 }
 
-/// Returns the metric `name`, for a log of single requests.
+/// Returns the metric `name`, for a log of individual requests.
 fn metric_of(name: &'static str, of: BaseUnit) -> Metric {
     Name { name, quantile: None, of }.metric()
 }
 
-/// Passes every report to the recorder as one observation. A file with one kind of report is one
-/// subject, named after the file. If reports differ in their options, subjects are named after
-/// these options. `always` lists options that are parameters even if they do not differ.
+/// Passes every report to the recorder as one observation. If all reports have the same options,
+/// they form one subject, which is named after the file. Otherwise, subjects are named after the
+/// options that differ. `always` lists options that become parameters even if they do not differ.
 ///
 /// # Errors
-/// If there is no report, or too many options differ.
+/// Returns an error if there is no report, or if too many options differ.
 pub(super) fn finish(
     mut recorder: Recorder<'_>,
     label: &str,
@@ -365,7 +367,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(sum).filter(|sum| sum.is_finite())
 }
 
-/// Parses a number as a tool prints it, with `nan` as NaN.
+/// Parses a number as printed by a tool. `nan` becomes NaN.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{}` is not a number", quoted_start(text));
     plain(text.trim().trim_end_matches(['%', ','])).ok_or_else(wrong)

@@ -1,11 +1,11 @@
-//! httperf's reports: each is one observation, with all its numbers; reports appended to one file
-//! are distinguished by their commands.
+//! The output of httperf. Each report is one observation with all its numbers. Reports appended to
+//! one file are distinguished by their commands.
 //!
-//! httperf prints zeros for quantities that it did not measure: a reply rate without samples (tests
-//! below 5 s), or times of replies that never arrived. Those are missing values here. Its times and
-//! CPU shares are the client's, and leave out connections that failed. A report without its last
-//! line of errors is incomplete. The command is the line that httperf echoes with its options
-//! expanded.
+//! httperf prints zeros for quantities that it did not measure, such as a reply rate without
+//! samples (tests below 5 s), or the times of replies that never arrived. These are treated as
+//! missing values. Its times and CPU usage are those of the client, and exclude failed connections.
+//! A report without its last line of errors is incomplete. The command is the line that httperf
+//! prints first, with its options expanded.
 
 use super::http_load::{self, BaseUnit};
 use super::recorder::Recorder;
@@ -120,10 +120,10 @@ const BREAKS_OFF: &str = "the report that begins here breaks off before its erro
 /// One report.
 #[derive(Default)]
 struct Report {
-    /// The line where it begins.
+    /// Line on which the report begins.
     begins: u64,
     command: String,
-    /// Numbers by their index in [`FIELDS`]; NaN if missing.
+    /// Numbers, as pairs of an index into [`FIELDS`] and a value. A missing number has no pair.
     values: Vec<(usize, f64)>,
     /// Number of samples of the reply rate.
     samples: Option<f64>,
@@ -142,8 +142,8 @@ impl Report {
         found.map_or(f64::NAN, |&(_, value)| value)
     }
 
-    /// Returns the number of requests that were to be sent, including those on connections that
-    /// failed.
+    /// Returns the number of requests that should have been sent, including those on failed
+    /// connections.
     fn requested(&self) -> f64 {
         let options = self.options();
         let option =
@@ -297,7 +297,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the word after the first occurrence of `word`; for `<=`, the text attached to it.
+/// Returns the word after the first occurrence of `word`, or the text attached to it for `<=`.
 fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     let at = words.iter().position(|&known| known == word);
     if word == "<=" {

@@ -1,11 +1,12 @@
-//! hyperfine's JSON: the layout of 1.x (`times` of every command), and schema 2 of 2.x
+//! hyperfine's JSON: the layout of 1.x (`times` for every command), and schema 2 of 2.x
 //! (`measurements` with all metrics).
 //!
-//! Runs are listed by command, regardless of the order in which they were taken: they are separate
-//! recordings, never blocks. `user` and `system` are kept by 1.x only as means and are not read
-//! from it. With a shell, the times of 1.x have the mean time of a shell subtracted, which the file
-//! does not show. If the runs were removed from the file, [`summary`] reads the rest. Layouts as
-//! written by hyperfine 1.15, 1.20 and 2.0.
+//! Runs are listed by command, regardless of the order in which they were taken. Commands are
+//! therefore separate recordings, never blocks. `user` and `system` are not read from 1.x, which
+//! keeps only their means. If commands ran in a shell, 1.x has subtracted the mean time of a shell
+//! from its times, which the file does not show. If the runs were removed from the file,
+//! [`summary`] reads the remaining statistics. The layouts were checked against hyperfine 1.15,
+//! 1.20 and 2.0.
 
 mod summary;
 mod table;
@@ -81,7 +82,7 @@ struct Command {
     exit_codes: ExitCodes,
     #[serde(default)]
     measurements: Vec<Run>,
-    /// Statistics of each metric, by name; written by 2.x.
+    /// Statistics of each metric by name, as written by 2.x.
     #[serde(default)]
     summary: BTreeMap<String, Reported>,
     #[serde(default, deserialize_with = "json::some_time")]
@@ -114,7 +115,7 @@ impl<'de> Deserialize<'de> for Run {
     }
 }
 
-/// The entry under one name: a metric's value with its unit, an exit code, or anything else.
+/// The value of a member of a run: a metric's value and unit, an exit code, or anything else.
 enum RunMember {
     Measured(f64, DeclaredUnit),
     Code(i64),
@@ -186,8 +187,8 @@ impl<'de> Visitor<'de> for RunMemberVisitor {
     }
 }
 
-/// The number of exit codes, and only the nonzero ones by run, because there may be millions of
-/// codes.
+/// The exit codes of a command. Only the nonzero ones are stored, by index of the run, because
+/// there may be millions.
 #[derive(Default)]
 struct ExitCodes {
     count: usize,
@@ -219,8 +220,8 @@ impl Command {
         self.parameters.iter().map(|(name, v)| (name.clone(), value(v))).collect()
     }
 
-    /// Returns the statistics that 1.x writes besides the times. Its other lists have one entry per
-    /// run.
+    /// Returns the statistics that 1.x writes next to the times. The number of runs is taken from
+    /// its other lists, which have one entry per run.
     fn reported(&self) -> Reported {
         let runs = self.exit_codes.count.max(self.memory_usage_byte.len());
         Reported {
@@ -294,8 +295,8 @@ fn names(commands: &[Command]) -> Vec<String> {
     distinct_names(plain.iter().map(String::as_str).zip(parameters.iter().map(Vec::as_slice)))
 }
 
-/// Returns the names, with parameters and, if necessary, a number appended if several commands have
-/// the same name.
+/// Returns distinct names. If several commands have the same name, parameters are appended, and
+/// numbers if necessary.
 fn distinct_names<'c>(
     commands: impl Iterator<Item = (&'c str, &'c [(String, String)])> + Clone,
 ) -> Vec<String> {
@@ -318,8 +319,8 @@ fn distinct_names<'c>(
     commands.map(name).collect()
 }
 
-/// Returns the name of a command without its parameter values, `sort {n}` for `sort 8`; `None` for
-/// a command without parameters.
+/// Returns the name of a command without its parameter values, such as `sort {n}` for `sort 8`, or
+/// `None` if it has no parameters.
 fn label(command: &Command, parameters: &[(String, String)]) -> Option<String> {
     let plain = command.name.clone().unwrap_or_else(|| command.command.clone());
     let marked = |text: String, (name, value): &(String, String)| without_value(&text, name, value);
@@ -363,7 +364,7 @@ fn runs_of_2(
             _ => None,
         });
         let mut values = Vec::new();
-        // The metric that the user chose comes first, and so decides.
+        // The metric that the user chose comes first, which makes it the deciding one.
         let (chosen, others): (Vec<_>, Vec<_>) =
             run.0.iter().partition(|(name, _)| name == primary);
         for (name, member) in chosen.into_iter().chain(others) {

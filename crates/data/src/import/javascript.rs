@@ -1,9 +1,10 @@
 //! JSON of JavaScript benchmark tools: `vitest bench` (`--outputJson`, since version 5
-//! `--reporter=json`), tinybench's tasks (`{name, result}`), mitata's `format: 'json'`.
+//! `--reporter=json`), tinybench's tasks (`{name, result}`), and mitata's `format: 'json'`.
 //!
-//! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. Each
-//! benchmark therefore gives a summary: mean and, if stated, standard deviation and count. Times
-//! are in milliseconds in vitest and tinybench, nanoseconds in mitata.
+//! These tools sort the samples, if they keep them at all, so the order, which would show
+//! dependence and warm-up, is lost. Each benchmark is therefore read as a summary: the mean and, if
+//! stated, the standard deviation and the count. Times are in milliseconds in vitest and tinybench,
+//! and in nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::test_reports::{has_benchmark, short_paths};
@@ -65,7 +66,7 @@ impl<'a> Reader<'a> {
         Self { recorder: Recorder::new(context, tool), names: Names(HashMap::new()) }
     }
 
-    /// Adds a benchmark; `per_second` is the number of the tool's time units in one second.
+    /// Adds a benchmark. `per_second` is how many of the tool's time units are in one second.
     fn add(
         &mut self,
         name: &str,
@@ -106,10 +107,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Statistics of a benchmark, under the keys of mitata or of the other tools.
+/// Statistics of a benchmark. mitata and the other tools use different keys.
 #[derive(Default, Deserialize)]
 struct Statistics {
-    /// Name of the benchmark, in files of vitest, which writes it next to the numbers.
+    /// Name of the benchmark, which vitest writes next to the statistics. Empty for other tools.
     #[serde(default)]
     name: String,
     #[serde(default, alias = "avg", deserialize_with = "json::known_time")]
@@ -127,7 +128,7 @@ struct Statistics {
     count: Option<u64>,
 }
 
-/// Results of `vitest bench`: `files` until version 4, `testResults` since then.
+/// Results of `vitest bench`: `files` until version 4, `testResults` since version 5.
 #[derive(Deserialize)]
 struct Vitest {
     #[serde(default)]
@@ -148,7 +149,7 @@ struct VitestGroup {
     benchmarks: Vec<Statistics>,
 }
 
-/// The report of a file.
+/// The results of one test file.
 #[derive(Deserialize)]
 struct VitestReport {
     #[serde(rename = "name")]

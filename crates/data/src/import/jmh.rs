@@ -1,10 +1,10 @@
-//! JMH's JSON: forks and iterations as levels, all modes, and the metrics of its profilers.
+//! JMH's JSON: all modes, forks and iterations as levels, and the metrics of profilers.
 //!
-//! Modes `avgt`, `ss` and `sample` give `wall`, `thrpt` gives `rate`. In mode `sample` the file has
-//! a histogram of single times per iteration: each is an observation, in order of size. A
-//! profiler's metric is read if it has one value for every iteration; JMH leaves some out
-//! (`gc.time` of iterations without a collection), and then it is unknown which iterations the
-//! values belong to. Layout as written by 1.10 to 1.37.
+//! Modes `avgt`, `ss` and `sample` give `wall`, and `thrpt` gives `rate`. In mode `sample` the file
+//! has a histogram of single times for each iteration. Each of these times is an observation, in
+//! order of size. A profiler's metric is read only if it has a value for every iteration. JMH
+//! leaves some out (`gc.time` of iterations without a collection), and then it is unknown to which
+//! iterations the others belong. The layouts of versions 1.10 to 1.37 are supported.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -158,8 +158,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the subject, named by the method and its parameters, and also by the mode if the
-    /// method was measured in an earlier mode that gives the same metric.
+    /// Returns the subject, which is named after the method and its parameters. The mode is
+    /// appended if the method was measured before in a different mode.
     fn subject(&mut self, result: &Outcomes) -> usize {
         let mut parameters: Vec<(String, String)> =
             result.params.iter().flatten().map(|(k, v)| (k.clone(), text_of(v))).collect();
@@ -181,7 +181,7 @@ impl Reader<'_> {
     fn secondary(&mut self, result: &Outcomes, shape: &[usize]) -> Result<Vec<Secondary>, String> {
         let mut secondary = Vec::new();
         for (name, scores) in &result.secondary_metrics {
-            // Entries added by a profiler may have any form.
+            // A profiler may add entries of any form.
             let Ok(scores) = Scores::deserialize(scores) else { continue };
             let Some(values) = scores.raw_data else { continue };
             if values.iter().map(Vec::len).ne(shape.iter().copied()) {
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns a score, which is a string if it is not finite.
+/// Returns a score. If it is not finite, it is a string in the file, and becomes a missing number.
 fn number(score: &At<Value>) -> f64 {
     score.value.as_f64().unwrap_or_else(|| json::at_line(score.line, Number::missing).0)
 }
@@ -230,7 +230,7 @@ fn at(secondary: &[Secondary], fork: u32, iteration: u32) -> impl Iterator<Item 
     })
 }
 
-/// Returns the meaning of a unit such as `ns/op`, `ops/ms`, `B/op`, `counts`: a metric without a
+/// Interprets a unit such as `ns/op`, `ops/ms`, `B/op` or `counts`. Returns a metric without a
 /// name, and the conversion to its base unit.
 fn unit_of(symbol: &str) -> (Metric, DeclaredUnit) {
     let of = |unit: Unit, factor, better| {

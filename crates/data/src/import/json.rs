@@ -1,15 +1,15 @@
-//! Common code of the JSON importers: a reader that accepts the output of real tools, and errors
-//! with positions.
+//! Common code of the JSON importers: a reader that accepts what real tools write, and errors with
+//! positions.
 //!
-//! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf` into JSON, where they are not
-//! allowed. Such a word becomes a string of the same length before the parser sees it, so that
-//! lines and columns stay correct; [`Number`] then reads it as a missing value. Files are parsed as
-//! they are read and never held in memory as a whole, and strings in them have a maximum length, so
-//! that memory grows only with the recorded data.
+//! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf`, which are not valid JSON. Such
+//! a word is replaced by a string of the same length before the parser sees it, so that lines and
+//! columns stay correct, and [`Number`] then reads it as a missing value. Files are parsed while
+//! they are read and are never held in memory as a whole. The length of their strings is limited,
+//! so memory grows only with the recorded data.
 //!
 //! An invalid value is reported with its line. A deserializer does not know its position, so
-//! [`Lenient`] stores the line of the last nonblank byte per thread, and a missing number carries
-//! its own line in the bits of its NaN.
+//! [`Lenient`] stores the line of the last nonblank byte in a thread-local variable, and a missing
+//! number carries its line in the bits of its NaN.
 
 use super::ImportError;
 use crate::input::Input;
@@ -25,16 +25,16 @@ use std::marker::PhantomData;
 /// Maximum length of a string in a file, in bytes.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 
-/// Words for non-finite numbers, as printed by C, C++ and Python; they must be distinguished from
+/// Words for non-finite numbers as printed by C, C++ and Python. They must be distinguished from
 /// `null`.
 const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
 
-/// Reads one JSON value of a file with a seed that keeps only the needed parts. Only blanks may
-/// follow. `expected` describes the contents of such a file.
+/// Reads the only JSON value of a file with a seed, which keeps only the parts that are needed.
+/// `expected` describes the contents of such a file for error messages.
 ///
 /// # Errors
-/// With line and column, if the file is not JSON, is truncated, or does not have the form that the
-/// seed expects.
+/// Returns an error with line and column if the file is not JSON, is truncated, contains anything
+/// but blanks after the value, or does not have the form that the seed expects.
 pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     input: Input,
     expected: &str,
@@ -47,7 +47,7 @@ pub(super) fn read<'de, S: DeserializeSeed<'de>>(
 /// Passes every JSON value of a file to `each`: one document, or several appended to each other.
 ///
 /// # Errors
-/// As for [`read`].
+/// Returns an error if a value is not JSON, is truncated, or does not have the expected form.
 pub(super) fn read_all<T: for<'de> Deserialize<'de>>(
     input: Input,
     expected: &str,
@@ -66,7 +66,7 @@ pub(super) fn read_all<T: for<'de> Deserialize<'de>>(
 /// Reads one JSON value from a text that begins on line `line` of a file, counted from 1.
 ///
 /// # Errors
-/// As for [`read`].
+/// Returns an error in the same cases as [`read`].
 pub(super) fn read_text<'de, S: DeserializeSeed<'de>>(
     text: &'de str,
     (file, line): (&str, u64),
@@ -93,19 +93,20 @@ fn read_from<'de, S: DeserializeSeed<'de>>(
 }
 
 thread_local! {
-    /// The line of the last nonblank byte, and that of the next byte; 0 if nothing is being read.
+    /// The line of the last nonblank byte, and the line of the next byte. Both are 0 while nothing
+    /// is being read.
     static LINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
-    /// The line of a refused value, if any: the parser reads to the end of the list or object
-    /// before it returns the error.
+    /// The line of a rejected value, if any. It is stored because the parser reads to the end of
+    /// the list or object before it returns the error.
     static WRONG: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Returns the current line of the parser; `None` if nothing is being read.
+/// Returns the parser's current line, or `None` if nothing is being read.
 fn present_line() -> Option<u64> {
     Some(LINE.get().0).filter(|&line| line > 0)
 }
 
-/// Returns an error at the current line of the parser.
+/// Returns an error about a value, and stores the parser's current line as its position.
 fn refused<E: Error>(problem: String) -> E {
     WRONG.set(WRONG.get().or_else(present_line));
     E::custom(problem)
@@ -179,8 +180,8 @@ pub(super) struct Each<T, F> {
     item: PhantomData<T>,
 }
 
-/// Passes every item of a list to `each`. Adds the item's position to the errors that `each`
-/// returns.
+/// Returns a seed that passes every item of a list to `each`. Errors from `each` are reported with
+/// the item's position.
 pub(super) fn each<T, F: FnMut(T) -> Result<(), String>>(each: F) -> Each<T, F> {
     Each { each, item: PhantomData }
 }
@@ -218,7 +219,8 @@ pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {
     Ok(number)
 }
 
-/// Reads a number whose key is present; `null` gives a missing number, not an absent one.
+/// Reads a number whose key is present, where `null` stands for a missing number and not for an
+/// absent key.
 pub(super) fn known<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
@@ -237,7 +239,8 @@ pub(super) fn some_time<'de, D: Deserializer<'de>>(
     Option::<Number>::deserialize(deserializer)?.map(checked_time).transpose()
 }
 
-/// Reads a time whose key is present; `null` gives a missing [`Number`], not an absent one.
+/// Reads a time whose key is present, where `null` stands for a missing [`Number`] and not for an
+/// absent key.
 pub(super) fn known_time<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
@@ -283,8 +286,8 @@ pub(super) struct EachMember<T, F> {
     member: PhantomData<T>,
 }
 
-/// Passes the key and value of every member of an object to `each`. Adds the member's position to
-/// the errors that `each` returns.
+/// Returns a seed that passes the key and value of every member of an object to `each`. Errors from
+/// `each` are reported with the member's position.
 pub(super) fn each_member<T, F: FnMut(String, T) -> Result<(), String>>(
     each: F,
 ) -> EachMember<T, F> {
@@ -315,7 +318,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(String, T) -> Result<(), String>> Visito
     }
 }
 
-/// A number; NaN, with its line, for `null` and for the words that mean a non-finite number.
+/// A number. `null` and the words for non-finite numbers are read as a NaN that carries their line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number(pub f64);
 
@@ -371,26 +374,26 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// Returns a value as text: the contents of a string, anything else as JSON.
+/// Returns the contents of a string, or the JSON of any other value.
 pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns true if a string is [`Lenient`]'s replacement for a word that means a non-finite number.
+/// Returns true if a string is what [`Lenient`] substitutes for a non-finite number.
 pub(super) fn is_disguised(text: &str) -> bool {
     let inner = |word: &[u8]| word[1..word.len() - 1] == *text.as_bytes();
     let signed = |word: &[u8]| word[..word.len() - 1] == *text.as_bytes();
     NOT_FINITE.iter().any(|word| inner(word) || signed(word))
 }
 
-/// Passes bytes through, with words of [`NOT_FINITE`] outside of strings changed to strings of the
-/// same length, and a byte-order mark to blanks.
+/// Passes bytes through, but replaces words of [`NOT_FINITE`] outside of strings by strings of the
+/// same length, and a byte-order mark by blanks.
 struct Lenient<R> {
     inner: R,
     buffer: Vec<u8>,
     /// Number of bytes of the buffer that are ready.
     ready: usize,
-    /// Number of ready bytes that were handed to the parser.
+    /// Number of ready bytes that the parser has already received.
     given: usize,
     in_text: bool,
     escaped: bool,
@@ -412,8 +415,8 @@ impl<R: BufRead> Lenient<R> {
         }
     }
 
-    /// Makes more bytes ready; returns false at the end. If the bytes read so far end in a word,
-    /// the word is not ready until more bytes are read.
+    /// Makes more bytes ready, and returns false at the end of the input. If the bytes read so far
+    /// end within a word, the word is not ready until more bytes are read.
     fn refill(&mut self) -> io::Result<bool> {
         self.buffer.drain(..self.ready);
         (self.ready, self.given) = (0, 0);
@@ -444,7 +447,7 @@ impl<R: BufRead> Lenient<R> {
         Ok(true)
     }
 
-    /// Processes bytes that are not ready yet, and returns the index up to which they are ready.
+    /// Processes the bytes of the buffer, and returns how many of them are ready.
     fn pass(&mut self, at_end: bool) -> io::Result<usize> {
         let bytes = &mut self.buffer;
         let mut at = 0;

@@ -1,9 +1,9 @@
-//! Meaning of the rows of a foreign table, and the samples gathered from them: one column of
+//! Interprets the rows of a foreign table and gathers samples from them. A table has one column of
 //! values, one subject per column (wide), or one subject per distinct name (long).
 //!
-//! The options and the first row determine the layout once; it is never guessed if two readings are
-//! possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
-//! separators; this module does not.
+//! The options and the first row determine the layout of the whole table. If they leave several
+//! possibilities, an error is returned instead of a guess. Rows come from [`csv`](super::csv) or
+//! [`columns`](super::columns), which handle separators.
 
 use super::number::{Conversion, looks_like_number, may_be_heading};
 use super::{ColumnRef, Context, ImportError, Part, TableColumns};
@@ -15,12 +15,12 @@ use crate::samples::{Metric, Row, Samples};
 use crate::unit::unit_of_symbol;
 use std::collections::HashMap;
 
-/// Name of the metric of unnamed numbers.
+/// Name of the metric if neither the user nor the header names it.
 const UNNAMED: &str = "value";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Layout {
-    /// Column `value` of every row, all of one subject.
+    /// Column `value` has the values of a single subject.
     Single { value: usize },
     /// Every column is a subject.
     Wide,
@@ -36,15 +36,14 @@ pub(super) struct Gatherer<'a> {
     samples: Samples,
     /// Names of the columns; empty if there is no header.
     header: Vec<String>,
-    /// Subjects of a long table, by name.
+    /// Indices of the subjects, by name.
     groups: HashMap<String, usize>,
-    /// Length of the shortest number other than the last, and of the last, in characters.
+    /// Length of the last number, preceded by that of the shortest of all other numbers, in bytes.
     lengths: (usize, usize),
 }
 
 impl<'a> Gatherer<'a> {
-    /// Decides the layout of the table. The first row is processed either way, as a header or as
-    /// data.
+    /// Determines the layout of the table, and processes the first row as a header or as data.
     pub(super) fn start(
         context: &'a Context<'a>,
         first: &[&str],
@@ -79,7 +78,7 @@ impl<'a> Gatherer<'a> {
         }
         match layout {
             Layout::Single { .. } => {
-                // A file of bare numbers has no rows, only the file itself.
+                // The only subject is the file itself, so its row has no name.
                 let subject = gatherer.add_subject("");
                 context.label.clone_into(&mut gatherer.samples.subjects[subject].name);
             }
@@ -92,8 +91,7 @@ impl<'a> Gatherer<'a> {
         Ok(gatherer)
     }
 
-    /// Returns the column if it is the only one that is read; [`single`](Self::single) then
-    /// processes its text.
+    /// Returns the column if only one is read. Its text is then passed to [`single`](Self::single).
     pub(super) fn single_column(&self) -> Option<usize> {
         match self.layout {
             Layout::Single { value } => Some(value),
@@ -101,8 +99,8 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// Processes a row that consists of one number, like nearly all rows of long files; returns
-    /// false for any other row.
+    /// Processes a row that consists of a single number, like nearly all rows of long files.
+    /// Returns false for any other row.
     pub(super) fn bare_number(&mut self, text: &str) -> bool {
         let number = self.conversion.read_number(text, self.context.marks);
         if let Some(value) = number {
@@ -156,7 +154,8 @@ impl<'a> Gatherer<'a> {
                     return Err(self.at(line, problem));
                 }
                 for (subject, text) in fields.iter().enumerate() {
-                    // Subjects may have different numbers of values: an empty cell is not a value.
+                    // An empty cell is not a value, because subjects may have different numbers of
+                    // values.
                     if !text.is_empty() {
                         let number = self.number(fields, subject, line)?;
                         self.samples.push_value(subject, number);
@@ -298,7 +297,8 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         (None, None) if first.len() == 1 => {
             Ok((Layout::Single { value: 0 }, may_be_heading(first[0])))
         }
-        // Only strict numbers count here: `4 threads` and `2024-05` are names of subjects.
+        // Only plain numbers count as numbers here, because `4 threads` and `2024-05` are names of
+        // subjects.
         (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),
         (None, None) if has_unit_behind(first) => {
             let problem =
@@ -322,8 +322,8 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
     }
 }
 
-/// Returns true for a number and its unit, as in `10.1 ms`. Single letters other than `s` are more
-/// likely names.
+/// Returns true for a number and its unit, as in `10.1 ms`. A single letter other than `s` is more
+/// likely a name.
 fn has_unit_behind(first: &[&str]) -> bool {
     match first {
         &[number, unit] => {
@@ -334,8 +334,8 @@ fn has_unit_behind(first: &[&str]) -> bool {
     }
 }
 
-/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a
-/// spread.
+/// Returns true if the heading names a measured quantity, not a setting, a count of repetitions or
+/// a measure of spread.
 fn is_measurement(heading: &str) -> bool {
     const MEASURED: [&str; 26] = [
         "time",
@@ -393,7 +393,8 @@ fn is_measurement(heading: &str) -> bool {
         && !words().any(|word| ELSE.contains(&word))
 }
 
-/// Returns the name of a column if a shell would read it as one word, otherwise its number.
+/// Returns the name of a column if it is unique and a shell would read it as one word, otherwise
+/// its number.
 fn named(header: &[String], column: usize) -> ColumnRef {
     let name = &header[column];
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
@@ -424,7 +425,7 @@ fn resolve(
     })
 }
 
-/// Returns the columns of a table, as listed in messages.
+/// Lists the columns of a table for a message.
 pub(super) fn available(first: &[&str]) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = first

@@ -1,7 +1,7 @@
 //! The output of `cargo bench` for `#[bench]` functions (libtest): the median time per iteration,
 //! and rates.
 //!
-//! The figure in brackets is the maximum minus the minimum after winsorizing outliers. It is
+//! The figure in parentheses is the maximum minus the minimum after outliers were winsorized. It is
 //! neither a standard deviation nor an error, and is not read. Programs that print such lines
 //! themselves may use any unit. Thousands are separated by commas.
 
@@ -62,7 +62,7 @@ fn take(runs: &mut Runs<'_>, name: &str, result: &str) -> Result<(), String> {
     rate.map_or(Ok(()), |rate| add(runs, name, rate))
 }
 
-/// Adds `1,234.50 ns/iter` or `10 MB/s`.
+/// Adds a figure such as `1,234.50 ns/iter` or `10 MB/s`.
 fn add(runs: &mut Runs<'_>, name: &str, figure: &str) -> Result<(), String> {
     let wrong = || {
         let seen = quoted_start(figure.trim());

@@ -1,8 +1,9 @@
-//! Values in lines of text, one per line, with or without their unit: common code for `--pattern`
-//! and logfmt.
+//! Values in lines of text, one per line, with or without a unit: common code of `--pattern` and
+//! logfmt.
 //!
-//! The first value determines the unit of all. A subject is made from a name and named parts. Lines
-//! without a value are counted rather than refused, because logs contain other lines as well.
+//! The first value determines the unit of all values. A subject is identified by a name and named
+//! parts. Lines without a value are counted instead of rejected, because logs contain other lines
+//! as well.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -19,7 +20,7 @@ pub(super) struct LineValues<'a> {
     given: Conversion,
     name: String,
     metric: Option<(usize, Unit)>,
-    /// True if any number had a unit.
+    /// True if any value stated its unit.
     has_units: bool,
     taken: u64,
     skipped: u64,
@@ -27,7 +28,7 @@ pub(super) struct LineValues<'a> {
 }
 
 impl<'a> LineValues<'a> {
-    /// Makes an empty gatherer whose metric is called `name` unless the user named it.
+    /// Creates an empty gatherer. The metric is called `name` unless the user named it.
     pub(super) fn new(context: &'a Context<'a>, name: &str) -> Self {
         Self {
             recorder: Recorder::without_tool(context),
@@ -50,11 +51,12 @@ impl<'a> LineValues<'a> {
         }
     }
 
-    /// Adds a value of the subject with this name (that of the file if it is empty) and these named
-    /// parts.
+    /// Adds a value of the subject with the given name and named parts. If both are empty, the
+    /// subject is named after the file.
     ///
     /// # Errors
-    /// If it is not a number, or has a different unit than the values before.
+    /// Returns an error if the text is not a number, or if its unit differs from that of the
+    /// previous values.
     pub(super) fn take(
         &mut self,
         name: &str,
@@ -114,7 +116,8 @@ impl<'a> LineValues<'a> {
         {
             self.has_units = true;
             return Ok(match one {
-                // Uses the conversion, which rounds only once.
+                // Converted from the symbol, because multiplying by the parsed amount would round
+                // twice.
                 Quantity::Amount(_, unit) => {
                     (Conversion::from_symbol(Some(symbol)).to_base(number), unit)
                 }
@@ -135,7 +138,8 @@ impl<'a> LineValues<'a> {
         self.first_skipped.as_ref()
     }
 
-    /// Returns the samples, with a finding about skipped lines; `what` describes them: `without …`.
+    /// Returns the samples, with a finding about the skipped lines. `what` describes these lines,
+    /// as in `without …`.
     pub(super) fn finish(mut self, what: &str) -> Result<Part, ImportError> {
         if let Some((line, text)) = self.first_skipped.take() {
             let all = self.skipped + self.taken;

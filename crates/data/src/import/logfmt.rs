@@ -1,8 +1,8 @@
-//! Lines of `key=value`, as in logs (logfmt): a table whose columns are the keys.
+//! Lines of `key=value` pairs, as in logs (logfmt): a table whose columns are the keys.
 //!
-//! `--value KEY` names the values and `--by KEY` the subjects, as for CSV; if only one key has a
-//! number as its value, neither is needed. Values may be quoted, and may have a unit (`12.3ms`).
-//! Words without `=` are skipped, and so are lines without a requested key.
+//! As for CSV, `--value KEY` selects the values and `--by KEY` the subjects. Neither is needed if
+//! only one key has a number as its value. Values may be quoted, and may have a unit (`12.3ms`).
+//! Words without `=` are skipped, and so are lines that lack a requested key.
 
 use super::line_values::LineValues;
 use super::number::looks_like_number;
@@ -114,7 +114,7 @@ impl Columns {
 /// A key and its value.
 type Pair<'a> = (&'a str, Cow<'a, str>);
 
-/// Returns the pairs of a line, without the words that have no `=`.
+/// Returns the pairs of a line. Words without `=` are skipped.
 fn pairs(line: &str) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     let mut rest = line.trim_start();
@@ -139,8 +139,8 @@ fn is_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/'))
 }
 
-/// Splits off a quoted value, in which `\` escapes a character, or one that extends to the next
-/// blank; returns it with the rest.
+/// Splits off a value, and returns it with the remaining text. A quoted value may have characters
+/// escaped by `\`; any other value extends to the next blank.
 fn value_at_start(text: &str) -> (Cow<'_, str>, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(char::is_whitespace).unwrap_or(text.len());

@@ -1,10 +1,10 @@
-//! Merges several inputs: separate recordings, with their subjects side by side.
+//! Merges several inputs, which are separate recordings. Their subjects are placed side by side.
 //!
-//! If inputs have rows with the same name, each input is a side, and every row is compared with the
-//! row of the same name on the first side that has one. Metrics are matched by name and must agree
-//! in their units. Bare numbers, whose file specifies no metric, take that of the others. Blocks
-//! are dropped, because observations of different recordings never share one; so is the plan,
-//! because no single one was followed.
+//! If any inputs have rows with the same name, each input is a side, and every row is compared with
+//! the row of the same name on the first side that has one. Metrics are matched by name and must
+//! agree in their units. Bare numbers, whose file specifies no metric, take the metric of the other
+//! inputs. Blocks are dropped, because observations from different recordings never share one. The
+//! plans are dropped too, because there is no single plan that all recordings followed.
 
 use super::{ImportError, ImportOptions, Part};
 use crate::samples::{Metric, Row, Samples, Side, Subject, Summary, free_name};
@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 /// Maximum number of recordings named with their deciding metrics; further ones are only counted.
 const NAMED: usize = 3;
 
-/// Name of a number in the evidence of the finding about recordings with different deciding
-/// metrics: how many such metrics there are.
+/// In the evidence of the finding about recordings with different deciding metrics, the key of the
+/// number of such metrics.
 const DECIDING_METRICS: &str = "deciding_metrics";
 
-/// Returns true for the finding about recordings with different deciding metrics, which does not
-/// apply if the user names one.
+/// Returns true for the finding that recordings have different deciding metrics, which does not
+/// apply if the user names a metric.
 pub fn is_about_deciding_metric(finding: &Finding) -> bool {
     finding.number(DECIDING_METRICS).is_some()
 }
@@ -57,7 +57,7 @@ pub(super) fn merge(
     let matched = shared.iter().flatten().any(|&shared| shared);
     let mut met = TakenNames::default();
     let counts = |of: fn(&Samples) -> usize| parts.iter().map(move |one| of(&one.part.samples));
-    // A large suite would otherwise take up to twice its memory.
+    // Growing the list could otherwise take twice the memory of a large suite.
     merged.subjects.reserve_exact(counts(|own| own.subjects.len()).sum());
     merged.rows.reserve_exact(counts(|own| own.rows.len()).max().unwrap_or(0));
     for (LabelledInput { file, label, part }, shared) in parts.into_iter().zip(shared) {
@@ -67,7 +67,7 @@ pub(super) fn merge(
     Ok(merged)
 }
 
-/// Gives bare numbers the metric that they are compared with.
+/// Assigns bare numbers the metric with which they are compared.
 pub(super) fn lend_metrics(
     parts: &mut [LabelledInput],
     options: &ImportOptions,
@@ -75,8 +75,7 @@ pub(super) fn lend_metrics(
     let recorded = parts.iter().find(|one| !one.part.is_bare);
     let lender = recorded.map(|one| (one.file.clone(), one.primary().cloned()));
     let Some((file, lent)) = lender else {
-        // If there are only bare numbers, headers that differ name the subjects rather than the
-        // metric.
+        // If all inputs are bare numbers, different headers name the subjects and not the metric.
         let names: HashSet<_> =
             parts.iter().flat_map(|one| &one.part.samples.metrics).map(|m| &m.name).collect();
         if names.len() > 1 {
@@ -117,8 +116,8 @@ pub(super) fn lend_metrics(
     Ok(())
 }
 
-/// Checks that every metric has one unit wherever it occurs. For the deciding metric this is
-/// required; any other metric is left out of the inputs that have it in a different unit, with a
+/// Checks that every metric has the same unit in all inputs. This is required of the deciding
+/// metric. Any other metric is dropped from the inputs that have it in a different unit, with a
 /// finding.
 pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError> {
     let primary = parts.first().and_then(LabelledInput::primary).map(|metric| metric.name.clone());
@@ -156,8 +155,8 @@ pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError
     Ok(())
 }
 
-/// Returns all metrics, the deciding one first: the first input's primary metric if all inputs have
-/// it, otherwise the first metric that all inputs have.
+/// Returns all metrics, the deciding one first. That is the primary metric of the first input if
+/// all inputs have it, and the first metric that all inputs have otherwise.
 pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
@@ -221,15 +220,15 @@ fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Find
     Some(others.map(Action::decide_by).fold(finding, Finding::advise))
 }
 
-/// Returns the names by which the subjects of an input are matched with those of others: their
-/// rows, or their full names if several subjects share a row (on different sides or at different
-/// parameters), because an input counts as one side.
+/// Returns the names by which the subjects of an input are matched with those of other inputs: the
+/// names of their rows, or their full names if several subjects share a row (on different sides or
+/// with different parameters), because an input counts as a single side.
 pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     let by_row = no_row_is_shared(samples);
     samples.subjects.iter().map(|subject| matched_name(samples, subject, by_row)).collect()
 }
 
-/// Returns true if every subject has a separate row.
+/// Returns true if no two subjects have the same row.
 fn no_row_is_shared(samples: &Samples) -> bool {
     let mut met = vec![false; samples.rows.len()];
     samples.subjects.iter().all(|subject| !std::mem::replace(&mut met[subject.row], true))
@@ -239,10 +238,10 @@ fn matched_name<'a>(samples: &'a Samples, subject: &'a Subject, by_row: bool) ->
     if by_row { samples.full_name(subject) } else { &subject.name }
 }
 
-/// Returns, for every subject of every input, whether other inputs have its name. A subject named
-/// only after its input does not make others share that name.
+/// Returns, for every subject of every input, whether another input has a subject of the same name.
+/// A name that is only the label of its input is not counted.
 fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
-    // The first input with the name, and whether there are others.
+    // For each name, the first input that has it, and whether any other input does.
     let mut holders: HashMap<&str, (usize, bool)> = HashMap::new();
     let names: Vec<Vec<&str>> = parts.iter().map(|one| matched_by(&one.part.samples)).collect();
     for (index, (one, names)) in parts.iter().zip(&names).enumerate() {
@@ -255,7 +254,7 @@ fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
     names.iter().map(|names| names.iter().map(is_shared).collect()).collect()
 }
 
-/// The names of an input, and their relation to the names of other inputs.
+/// The names of an input, and whether other inputs share them.
 struct Names<'a> {
     /// The file as the user named it.
     file: &'a str,
@@ -263,11 +262,11 @@ struct Names<'a> {
     label: &'a str,
     /// For every subject, whether other inputs have its name.
     shared: &'a [bool],
-    /// True if any inputs share a name, so that each is a side.
+    /// True if any two inputs share a name, in which case each input is a side.
     matched: bool,
 }
 
-/// The names seen so far.
+/// The names that are already in use.
 #[derive(Default)]
 struct TakenNames {
     /// Names of subjects.
@@ -276,8 +275,8 @@ struct TakenNames {
     rows: HashMap<String, (usize, usize)>,
 }
 
-/// Adds the sides of an input: the input itself if inputs are matched by rows, otherwise the sides
-/// that it has.
+/// Adds the sides of an input, and returns the index of the first. If inputs are matched by rows,
+/// the input is a single side; otherwise its own sides are added.
 fn add_sides(merged: &mut Samples, part: &Samples, names: &Names<'_>) -> usize {
     let &Names { file, label, matched, .. } = names;
     let before = merged.sides.len();
@@ -300,7 +299,7 @@ fn add_sides(merged: &mut Samples, part: &Samples, names: &Names<'_>) -> usize {
 
 fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut TakenNames) {
     let &Names { label, shared, matched, .. } = names;
-    // Few subjects of a large suite have findings.
+    // Only subjects with findings are listed, which are few in a large suite.
     let mut renamed: HashMap<String, String> = HashMap::new();
     let told: HashSet<String> = part.findings.iter().filter_map(|f| f.subject.clone()).collect();
     let mut subjects = Vec::with_capacity(part.subjects.len());
@@ -309,7 +308,8 @@ fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Tak
     for (mut own, &shared) in std::mem::take(&mut part.subjects).into_iter().zip(shared) {
         let name = matched_name(&part, &own, by_row);
         let index = merged.subjects.len();
-        // Without a common row nothing is matched, so a subject without a row gets none.
+        // If the inputs share no name, nothing is matched, and rows keep their own names, which may
+        // be empty.
         let of_row = part.row_of(&own);
         let row_name = if matched { name } else { &of_row.name };
         let (row, first) = met.rows.get(row_name).copied().unwrap_or_else(|| {
@@ -333,7 +333,8 @@ fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Tak
         }
         own.row = row;
         own.side = first_side + if matched { 0 } else { own.side };
-        // An index into the subjects of its own file would refer to a different one here.
+        // An index into the subjects of the input would refer to a different subject in the merged
+        // samples.
         own.against = matched.then_some(first);
         merged.subjects.push(own);
         subjects.push(index);

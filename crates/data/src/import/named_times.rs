@@ -1,8 +1,8 @@
-//! Lines of a name and a time: the output of JavaScript's `console.timeEnd` (`parse: 12.345ms`),
+//! Lines with a name and a time: the output of JavaScript's `console.timeEnd` (`parse: 12.345ms`),
 //! and of Dart's benchmark_harness (`Parse(RunTime): 12.3 us.`).
 //!
-//! A line is one run for the former and a mean for the latter; either is a value. A name that
-//! occurs several times has several observations.
+//! A line is one run for the former and a mean for the latter, and is read as a value in either
+//! case. A name that occurs several times has several observations.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -17,9 +17,9 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     time(head.first).is_some() && (head.second.is_empty() || time(head.second).is_some())
 }
 
-/// Parses a line into name and seconds.
+/// Parses a line into a name and a time in seconds.
 fn time(line: &str) -> Option<(&str, f64)> {
-    // Browsers append a note that the timer has ended.
+    // Browsers append this note when the timer ends.
     let line = line.trim().trim_end_matches(" - timer ended");
     let (name, told) = line.rsplit_once(": ")?;
     let seconds = |text: &str, symbol: &str| {

@@ -1,11 +1,11 @@
-//! Names for subjects that can only be named after their file: the file's stem, with as much of its
-//! path as is needed to distinguish it from the others.
+//! Labels for subjects that can only be named after their file: the file's stem, preceded by as
+//! many directories as are needed to distinguish it from the other files.
 
 use std::path::Path;
 
-/// Returns one label per path. Files with the same stem get their extensions back if those differ,
-/// otherwise their directories, from the last upwards, until they differ; a file that is named
-/// twice has the same label twice.
+/// Returns one label per path. Different files with the same stem keep their extensions. If that is
+/// not enough, the label also contains as many of the last directories as are needed. If a file
+/// occurs twice, so does its label.
 pub(crate) fn labels(paths: &[&Path]) -> Vec<String> {
     let short: Vec<_> = paths.iter().map(|path| components(path, stem)).collect();
     let parts: Vec<_> = paths
@@ -45,7 +45,7 @@ fn components(path: &Path, shorten: fn(&str) -> &str) -> Vec<String> {
     parts
 }
 
-/// Returns a file name without `.gz` and without its last extension.
+/// Returns a file name without `.gz` and without the last remaining extension.
 fn stem(name: &str) -> &str {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     match name.rfind('.') {
@@ -54,7 +54,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Returns the labels made distinct by appending numbers, as needed if a file is given twice.
+/// Makes labels distinct by appending numbers, which is necessary if a file is given twice.
 pub(super) fn told_apart(labels: Vec<String>) -> Vec<String> {
     let mut apart: Vec<String> = Vec::with_capacity(labels.len());
     for label in labels {

@@ -1,10 +1,10 @@
-//! nanobench's JSON (`templates::json()`), an observation per epoch; and its CSV
+//! nanobench's JSON (`templates::json()`), where every epoch is an observation, and its CSV
 //! (`templates::csv()`), which has only medians.
 //!
-//! The tool divides by the iterations and, when printing, also by the batch size, so `wall` is the
-//! time per unit, as in `ns/op`. Counters of the processor are 0 throughout if the system provides
-//! none, and are then left out. A result without epochs is one that the tool refused: its work was
-//! optimized away, or was too short for the clock. Layouts of 4.x.
+//! nanobench divides by the iterations and, when printing, also by the batch size, so `wall` is the
+//! time per unit, as in `ns/op`. If the system does not provide a CPU counter, its values are all
+//! 0, and the counter is left out. A result without epochs was rejected by nanobench, because its
+//! work was optimized away or was too short for the clock. The layouts of 4.x are supported.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -152,7 +152,7 @@ fn take(
     Ok(())
 }
 
-/// Names of results, prefixed with their title if two titles have a result of the same name.
+/// Names of results. If a name occurs under two titles, the title is prefixed to it.
 struct Names {
     ambiguous: HashSet<String>,
     taken: HashMap<String, usize>,
@@ -174,7 +174,7 @@ impl Names {
         if self.ambiguous.contains(name) { format!("{title}: {name}") } else { name.to_owned() }
     }
 
-    /// Returns the name, with a number appended if it is taken.
+    /// Returns `name`, with a number appended if it is already in use.
     fn free(&mut self, name: String) -> String {
         let times = self.taken.entry(name.clone()).or_default();
         *times += 1;

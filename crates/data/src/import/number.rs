@@ -1,5 +1,5 @@
-//! One number as people and tools write it, converted to the base unit of its column; for other
-//! text, an error that helps to fix the file.
+//! Reads a single number as people and tools write it, and converts it to the base unit of its
+//! column. If the text is not a number, the error helps to fix the file.
 
 use crate::number::{Marks, is_number, plain, ungrouped};
 use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
@@ -7,19 +7,19 @@ use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 /// Conversion from the unit of a column to its base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conversion {
-    /// The base unit.
+    /// The base unit to which numbers are converted.
     pub unit: Unit,
-    /// Number to divide by; 1 for large units. Small units are divided by a whole number, which
-    /// rounds only once (1500 ns become exactly the double `1.5e-6`); multiplying by 1e-9, itself
-    /// inexact, would round twice.
+    /// Number by which values are divided; 1 for units that are not smaller than the base unit. It
+    /// is a whole number, so that the result is rounded only once (1500 ns become exactly the
+    /// double `1.5e-6`). Multiplying by 1e-9, which is itself inexact, would round twice.
     divide: f64,
-    /// Number to multiply by; 1 for small units.
+    /// Number by which values are multiplied, or 1 for units smaller than the base unit.
     multiply: f64,
 }
 
 impl Conversion {
-    /// Returns the conversion from the unit with this symbol; `None` stands for plain numbers. A
-    /// symbol that is not in the table is the user's own unit and is not converted.
+    /// Returns the conversion from the unit with the given symbol, or of plain numbers for `None`.
+    /// An unknown symbol is taken for the user's own unit, whose numbers are not converted.
     pub(super) fn from_symbol(symbol: Option<&str>) -> Self {
         let as_it_is = |unit| Self { unit, divide: 1.0, multiply: 1.0 };
         let Some(symbol) = symbol else { return as_it_is(Unit::One) };
@@ -33,8 +33,8 @@ impl Conversion {
         }
     }
 
-    /// Returns the conversion of a rate of iterations, such as `ops/ms`, to iterations per second;
-    /// `None` for any other unit.
+    /// Returns the conversion of a rate of iterations, such as `ops/ms`, to iterations per second,
+    /// or `None` for any other unit.
     pub(super) fn of_rate(symbol: &str) -> Option<Self> {
         let factor = rate_of_symbol(symbol)?;
         let (divide, multiply) =
@@ -42,19 +42,20 @@ impl Conversion {
         Some(Self { unit: Unit::PerSecond, divide, multiply })
     }
 
-    /// Parses a number with the marks of its file and converts it to the base unit. Returns `None`
-    /// for other text and infinite numbers.
+    /// Parses a number and converts it to the base unit. `marks` has the meaning of points and
+    /// commas in the file. Returns `None` if the text is not a finite number.
     pub(super) fn read_number(&self, text: &str, marks: &Marks) -> Option<f64> {
         self.finite(marks.read(text)?)
     }
 
-    /// Like [`read_number`](Self::read_number), for a tool that writes all numbers with a decimal
-    /// point and without groups.
+    /// Like [`read_number`](Self::read_number), but for a tool that always writes a decimal point
+    /// and never groups digits.
     pub(super) fn read_plain(&self, text: &str) -> Option<f64> {
         self.finite(plain(text)?)
     }
 
-    /// Parses a number of a tool that never groups digits; the error describes the fault.
+    /// Parses a number written by a tool that never groups digits. The error describes what is
+    /// wrong.
     pub(super) fn read_ungrouped(&self, text: &str) -> Result<f64, String> {
         let value = ungrouped(text).and_then(|value| self.finite(value));
         value.ok_or_else(|| match plain(text) {
@@ -67,12 +68,13 @@ impl Conversion {
         Some(self.to_base(value)).filter(|value| value.is_finite())
     }
 
-    /// Converts a number in this unit to the base unit.
+    /// Converts a number from this unit to the base unit.
     pub(super) fn to_base(&self, value: f64) -> f64 {
         value / self.divide * self.multiply
     }
 
-    /// Parses a number, trimmed by the caller, into the base unit; the error describes the fault.
+    /// Parses a number and converts it to the base unit. The text must be trimmed. The error
+    /// describes what is wrong.
     pub(super) fn read(&self, text: &str, marks: &Marks) -> Result<f64, String> {
         self.read_number(text, marks).ok_or_else(|| match plain(text) {
             Some(_) => not_finite(text),
@@ -103,7 +105,7 @@ fn not_a_number(text: &str) -> String {
     format!("`{shown}` is not a number")
 }
 
-/// Returns true if the text is meant as a number, even a wrong one such as `12,3` or `12ms`, so
+/// Returns true if the text is meant as a number, even if it is malformed like `12,3` or `12ms`, so
 /// that its line is data and not a header.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
@@ -113,8 +115,8 @@ pub(super) fn looks_like_number(text: &str) -> bool {
     has_digit || plain(text).is_some()
 }
 
-/// Returns true if a text may be the heading of a column: it is not a number, not even a marked one
-/// such as `−5`, `<1` or `$5`, which must not disappear as a heading.
+/// Returns true if the text may be the heading of a column. A text such as `−5`, `<1` or `$5` is
+/// meant as a number, and must not get lost by being taken for a heading.
 pub(super) fn may_be_heading(text: &str) -> bool {
     let has = |of: fn(char) -> bool| text.contains(of);
     !looks_like_number(text) && (has(char::is_alphabetic) || !has(char::is_numeric))

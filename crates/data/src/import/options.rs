@@ -4,35 +4,36 @@ use crate::samples::{Better, Metric};
 use crate::select::Filter;
 use std::str::FromStr;
 
-/// The user's settings for the inputs; by default everything is detected from the content.
+/// The user's settings for reading inputs. By default, everything is detected from the contents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
-    /// Column of a table whose distinct values are the subjects.
+    /// Column of a table that names the subject of each row.
     pub by: Option<ColumnRef>,
     /// Column of a table that holds the values.
     pub value: Option<ColumnRef>,
-    /// Column that holds the values, counted from 1: an alternative to [`value`](Self::value),
-    /// which takes precedence.
+    /// Number of the column that holds the values, counted from 1. It is ignored if
+    /// [`value`](Self::value) is set.
     pub column: Option<usize>,
-    /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files
-    /// that state their units.
+    /// Unit of the numbers, such as `ns`, from which they are converted to its base unit. It is
+    /// ignored for files that state their units.
     pub unit: Option<String>,
     /// Name of the metric that the numbers measure.
     pub metric: Option<String>,
-    /// The direction in which the numbers improve, for numbers whose unit does not imply one.
+    /// Whether lower or higher numbers are better, for numbers whose unit does not imply it.
     pub better: Option<Better>,
-    /// Number of observations to leave out at the beginning of every series, or of blocks if
-    /// measured in blocks.
+    /// Number of observations to leave out at the beginning of every series, or number of blocks if
+    /// the series were measured in blocks.
     pub skip: usize,
-    /// Regular expression that finds the values in lines of any text, by its groups `value`,
-    /// `unit`, `name`, and parameters.
+    /// Regular expression that finds the values in lines of any text. Its groups are `value`,
+    /// `unit`, `name`, and any parameters.
     pub pattern: Option<String>,
-    /// Benchmarks and metrics to keep; `None` for all.
+    /// Benchmarks and metrics to keep, or `None` to keep all.
     pub filter: Option<Filter>,
 }
 
 impl ImportOptions {
-    /// Returns the metric with the direction that the user gave; unchanged without one.
+    /// Returns the metric with the direction that the user gave, or unchanged if the user gave
+    /// none.
     pub(super) fn directed(&self, metric: Metric) -> Metric {
         metric.directed(self.better)
     }

@@ -1,8 +1,8 @@
-//! Lines of any text, read by the user's own regular expression (`--pattern`): the group `value` is
-//! the number, `unit` its unit, `name` the subject, and every other named group a parameter.
+//! Lines of any text, read with the user's own regular expression (`--pattern`). The group `value`
+//! is the number, `unit` its unit, and `name` the subject; every other named group is a parameter.
 //!
-//! The first match within a line counts. Lines that do not match are skipped and reported; a file
-//! without a match is an error.
+//! Only the first match in a line is used. Lines that do not match are skipped and reported. A file
+//! without any match is an error.
 
 use super::line_values::LineValues;
 use super::{Context, ImportError, Part};

@@ -1,10 +1,10 @@
 //! The human-readable output of `perf stat`: ` Performance counter stats for 'COMMAND' (5 runs):`,
 //! the counters, and the elapsed seconds.
 //!
-//! Processors, cores, sockets and threads (`-A`, `--per-core`, …) are subjects, and intervals (`-I`)
-//! observations, as in the machine-readable output. Every other report belongs to the command that it names; it is one observation without `-r` and a
-//! summary with it. `--table` lists the single elapsed times, which then replace their mean.
-//! Numbers with thousands separators are accepted.
+//! As in the machine-readable output, processors, cores, sockets and threads (`-A`, `--per-core`,
+//! …) are subjects, and intervals (`-I`) are observations. Any other report belongs to the command
+//! that it names. It is one observation without `-r`, and a summary with it. `--table` lists the
+//! individual elapsed times, which then replace their mean. Numbers may have thousands separators.
 
 use super::perf_stat::{Row, Runs};
 use super::{Context, Head, ImportError, Part};
@@ -14,7 +14,7 @@ use crate::number::Marks;
 use crate::read_error::quoted_start;
 
 const HEADING: &str = "Performance counter stats for ";
-/// The end of the line above the counters of `-I`, which have no other heading.
+/// End of the line above the counters of `-I`, which have no other heading.
 const OF_INTERVALS: &str = "counts unit events";
 /// Maximum length of a command in a heading, in bytes.
 const MAX_COMMAND: usize = 64 * 1024;
@@ -60,10 +60,10 @@ struct Reader<'a> {
     repeats: Option<u64>,
     /// True if counters may follow.
     in_report: bool,
-    /// True if every counter has the end of its interval before it.
+    /// True if every counter is preceded by the end of its interval.
     has_intervals: bool,
     begun: u64,
-    /// Single elapsed times.
+    /// Individual elapsed times, in seconds.
     table: Vec<f64>,
 }
 
@@ -119,8 +119,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Parses `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, preceded by the end of the interval
-    /// (`-I`) and by the processor, core, socket or thread; or a line of the table.
+    /// Parses `0.58 msec task-clock # … ( +- 1.08% ) (83.3%)`, optionally preceded by the end of
+    /// the interval (`-I`) and by the processor, core, socket or thread. Also parses a line of the
+    /// table of `--table`.
     fn counter(&mut self, text: &str, ended: bool) -> Result<(), String> {
         if let Some((seconds, _)) =
             text.split_once(" (").filter(|(_, rest)| rest.starts_with(['+', '-']))
@@ -159,7 +160,8 @@ impl Reader<'_> {
         if !self.has_intervals && is_value(&place) {
             return Err(wrong(text, ended));
         }
-        // Numbers computed from the counters are not read, but show the meaning of the marks.
+        // The numbers that perf computes from the counters are not read, but show what points and
+        // commas mean.
         if let Some((_, computed)) = text.split_once('#') {
             self.marks.see(computed.split_whitespace().next().unwrap_or_default());
         }
@@ -170,10 +172,10 @@ impl Reader<'_> {
         self.runs.take(&row)
     }
 
-    /// Parses `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
+    /// Parses `0.0032 +- 0.0001 seconds time elapsed` or `0.001 seconds user`.
     fn seconds(&mut self, seconds: &str, rest: &str, text: &str) -> Result<(), String> {
-        // Stored under our names, so that a counter of the same quantity that could not be counted
-        // is not taken for an earlier value.
+        // Stored under our own names, so that a counter of the same quantity that perf could not
+        // count is not taken for an earlier value.
         let event = match rest.split_whitespace().next() {
             Some("time") => "wall",
             Some("user") => "user",

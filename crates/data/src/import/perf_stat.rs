@@ -1,12 +1,12 @@
-//! Machine-readable output of `perf stat`: `-x SEPARATOR` (any of the usual ones) and `-j`, of a
-//! single run or of several runs appended to each other.
+//! The machine-readable output of `perf stat`: `-x SEPARATOR` (any of the usual ones) and `-j`. A
+//! file may contain several runs.
 //!
-//! A run is one observation, and so is an interval of `-I`; a processor, socket or node of `-A` and
-//! `--per-…` is a subject. With `-r N` only a mean and what perf calls variance are available:
-//! according to its source, that is the standard error of the mean in percent of the mean, and N is
-//! not written. `duration_time` is `wall`, `task-clock` is `cpu`, `user_time` and `system_time` are
-//! `user` and `system`; everything else keeps perf's name. Metrics that perf computes from its
-//! counts (`CPUs utilized`) are not read. The human-readable output is read in
+//! A run is one observation, and so is an interval of `-I`. A processor, socket or node of `-A` and
+//! `--per-…` is a subject. With `-r N`, perf writes only a mean and what it calls variance, without
+//! N. According to perf's source, this is the standard error of the mean in percent of the mean.
+//! `duration_time` is called `wall`, `task-clock` is `cpu`, and `user_time` and `system_time` are
+//! `user` and `system`; all other events keep perf's name. Metrics that perf computes from its
+//! counts (`CPUs utilized`) are not read. The human-readable output is read by
 //! [`perf_print`](super::perf_print).
 
 use super::number::Conversion;
@@ -30,7 +30,7 @@ const EXPECTED: &str = "a counter of `perf stat -j`: `{\"counter-value\": …, \
 /// Possible field separators, most likely first.
 const SEPARATORS: [char; 6] = [',', ';', '\t', '|', ':', ' '];
 
-/// perf's names of events, and our names for them.
+/// Events with a different name in perf: its name and ours.
 const KNOWN: [(&str, &str); 4] = [
     ("duration_time", "wall"),
     ("task-clock", "cpu"),
@@ -98,22 +98,22 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish()
 }
 
-/// One counter of one run, as given on its line.
+/// One counter of one run, with the fields of its line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'a> {
     /// End of the interval, with `-I`.
     pub interval: Option<&'a str>,
-    /// Processor, socket or node; empty for all together.
+    /// Processor, socket, node or control group. Empty for a count that covers all of them.
     pub place: String,
     /// The number, or the reason for its absence.
     pub value: Cow<'a, str>,
     pub unit: &'a str,
     pub event: &'a str,
-    /// Standard error of the mean in percent of the mean, with `-r`.
+    /// Standard error of the mean in percent of the mean. `None` without `-r`.
     pub error_percent: Option<f64>,
     /// Time for which the event was counted, in nanoseconds.
     pub runtime: Option<f64>,
-    /// Percentage of the time for which the event was counted.
+    /// Time for which the event was counted, in percent of the time for which it was enabled.
     pub running: Option<f64>,
 }
 
@@ -125,9 +125,9 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic())
 }
 
-/// Returns the fields of a line. If the separator is a comma, a locale's decimal comma splits a
-/// number into two fields, which are joined again; this is detected by the percentage of the time,
-/// which always has two decimals.
+/// Returns the fields of a line. If the separator is a comma, a decimal comma of the locale also
+/// splits numbers, whose two halves are joined again. Decimal commas are detected by the percentage
+/// of the time, which always has two decimals.
 fn fields(line: &str, separator: char) -> Vec<&str> {
     let parts: Vec<&str> = line.split(separator).collect();
     let trimmed = || parts.iter().map(|part| part.trim()).collect();
@@ -146,14 +146,14 @@ fn fields(line: &str, separator: char) -> Vec<&str> {
     whole
 }
 
-/// Indices of the first halves of the numbers split by decimal commas: the value, its error, and
-/// the percentage of the time.
+/// Indices of the first halves of the numbers that are split by decimal commas: the value, its
+/// error, and the percentage of the time. `None` for a number that is not split.
 struct Split {
     begins: [Option<usize>; 3],
 }
 
 impl Split {
-    /// Returns `None` if numbers have decimal points.
+    /// Finds the split numbers in a line. Returns `None` if its numbers have decimal points.
     fn of(parts: &[&str]) -> Option<Self> {
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let digits = |at: usize| parts.get(at).is_some_and(|text| is_digits(text));
@@ -178,9 +178,9 @@ impl Split {
         if !(digits(at) && digits(share) && digits(share + 1) && has_decimals) {
             return None;
         }
-        // The value may be preceded by the end of an interval, which has a point in every locale,
-        // and by a place, which is followed by its number of processors unless it is a single
-        // processor or thread.
+        // The value may be preceded by the end of an interval, which has a decimal point in every
+        // locale, and by a place, which is followed by its number of processors unless it is a
+        // single processor or thread.
         let before = &parts[..event - 1];
         let interval = usize::from(before[0].contains('.'));
         let place = before.get(interval).filter(|text| is_word(text));
@@ -199,8 +199,8 @@ impl Split {
 }
 
 impl<'a> Row<'a> {
-    /// Parses `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`; returns
-    /// `None` for other lines.
+    /// Parses `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`. Returns
+    /// `None` for any other line.
     fn of_fields(line: &'a str, separator: char) -> Option<Self> {
         let fields = fields(line, separator);
         let is_row = |at: usize| {
@@ -214,7 +214,7 @@ impl<'a> Row<'a> {
         let (before, rest) = fields.split_at(at);
         let is_interval = before.first().is_some_and(|first| is_value(first));
         let (interval, place) = before.split_at(usize::from(is_interval));
-        // With `--cgroup` its name follows the event.
+        // With `--cgroup`, the name of the control group follows the event.
         let is_group = !rest[3].is_empty() && ungrouped(rest[3].trim_end_matches('%')).is_none();
         let counted = &rest[3 + usize::from(is_group)..];
         let error = counted.first().and_then(|text| text.strip_suffix('%'));
@@ -264,7 +264,8 @@ struct Counter {
     others: Map<String, Value>,
 }
 
-/// Returns the end of an interval as text; it is only compared with that of the line before.
+/// Reads the end of an interval as text, because it is only compared with that of the previous
+/// line.
 fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Value::deserialize(deserializer).map(|value| Some(value.to_string()))
 }
@@ -292,10 +293,10 @@ impl Counter {
     }
 }
 
-/// Gathers rows into runs, also for the human-readable output.
+/// Gathers rows into runs, for the human-readable output as well.
 pub(super) struct Runs<'a> {
     pub recorder: Recorder<'a>,
-    /// Name of the subject for counts that do not belong to a single place.
+    /// Name of the subject to which counts without a place belong.
     name: String,
     /// The values of the current run, by place.
     places: Vec<AggregationUnit>,
@@ -304,11 +305,11 @@ pub(super) struct Runs<'a> {
     seen: HashSet<(String, String)>,
     interval: Option<String>,
     intervals: u32,
-    /// Number of repeated runs of each subject so far.
+    /// Number of summaries so far, by name of their subject.
     repeated: HashMap<String, usize>,
     missing: Troubles,
     missed: HashSet<String>,
-    /// The smallest percentage of the time for which any event was counted.
+    /// The smallest percentage of its time for which any event was counted.
     running: f64,
     has_started: bool,
 }
@@ -350,13 +351,14 @@ impl<'a> Runs<'a> {
         name.clone_into(&mut self.name);
     }
 
-    /// Returns true if the current run has a value of this metric or of perf's event for it.
+    /// Returns true if the current run has a value of this metric, under our name or perf's.
     pub(super) fn has(&self, metric: &str) -> bool {
         let ours = |event: &str| our_name(event) == metric;
         self.seen.iter().any(|(_, event)| ours(event)) && !self.missed.contains(metric)
     }
 
-    /// Adds a counter; a counter that occurs again begins another run.
+    /// Adds a counter. A counter that occurs again, or is from another interval, begins another
+    /// run.
     pub(super) fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let key = (row.place.clone(), row.event.to_owned());
         if self.interval.as_deref() != row.interval || self.seen.contains(&key) {
@@ -376,8 +378,8 @@ impl<'a> Runs<'a> {
         }
         let conversion = Conversion::from_symbol((!row.unit.is_empty()).then_some(row.unit));
         let mut value = conversion.read_ungrouped(&row.value)?;
-        // Clocks are printed to a hundredth of a millisecond; the time for which they counted is
-        // the value itself.
+        // perf prints a clock only to a hundredth of a millisecond. The time for which a clock was
+        // counted is its exact value.
         if row.event.starts_with("task-clock")
             && let Some(exact) = row.runtime.map(|ns| ns / 1e9)
             && (exact - value).abs() <= 0.5001e-5
@@ -405,13 +407,13 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Sets the number of runs on which the means of the current run are based.
+    /// Sets the number of runs that were averaged for the means of the current run.
     pub(super) fn count(&mut self, count: u64) {
         let summaries = self.places.iter_mut().flat_map(|place| &mut place.summaries);
         summaries.for_each(|summary| summary.count = Some(count));
     }
 
-    /// Adds single values of `wall`, if there are any, instead of its mean.
+    /// Adds individual values of `wall`, which replace its mean.
     pub(super) fn walls(&mut self, walls: &[f64]) -> Result<(), String> {
         let name = self.name.clone();
         let benchmark = self.recorder.benchmark(&name, None, &[]);
@@ -460,7 +462,8 @@ impl<'a> Runs<'a> {
     pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         self.end().map_err(|problem| self.recorder.whole_file(problem))?;
         if let Some(seen) = self.missing.summary() {
-            // The user may not have requested these events: many are in perf's default list.
+            // The user may not have requested these events, because many are in perf's default
+            // list.
             let severity = Severity::Note;
             self.recorder.finding(Finding { severity, ..not_counted("some events", &seen) });
         }

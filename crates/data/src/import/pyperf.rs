@@ -1,10 +1,10 @@
-//! pyperf's JSON: values of several worker processes, with the processes as a level.
+//! pyperf's JSON: values of several worker processes, with the process as a level.
 //!
-//! A value is the time of one loop iteration: pyperf has already divided by the number of loops.
-//! Runs that only calibrate have no values and are left out, as are warm-ups. Metadata are
-//! inherited: those of a run from its benchmark, those of a benchmark from the file. The peak
-//! memory of a process is one value per process and is recorded with its first value. Layout of
-//! version 1.0, as written by pyperf 1 and 2.
+//! A value is the time of one loop iteration, because pyperf has already divided by the number of
+//! loops. Warm-ups are left out, and so are runs that only calibrate, which have no values.
+//! Metadata are inherited by a benchmark from the file, and by a run from its benchmark. The peak
+//! memory of a process is a single value, which is recorded with the first value of that process.
+//! The layout is that of version 1.0, as written by pyperf 1 and 2.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -150,8 +150,8 @@ fn take<'f>(
     Ok(())
 }
 
-/// Records facts about the machine under their plain names, others prefixed with the tool's name.
-/// Paths may identify a person and are left out.
+/// Records facts about the machine under their plain names, and others with the tool's name as a
+/// prefix. Paths are left out, because they may identify a person.
 fn facts<'m>(metadata: impl Iterator<Item = (&'m String, &'m Value)>, recorder: &mut Recorder<'_>) {
     for (name, value) in metadata {
         match name.as_str() {

@@ -1,8 +1,9 @@
-//! pytest-benchmark's JSON: every round is an observation if the file has them (`--benchmark-json`,
-//! `--benchmark-save-data`); otherwise the statistics are a summary (`--benchmark-autosave` alone).
+//! pytest-benchmark's JSON. If the file contains the rounds (`--benchmark-json`,
+//! `--benchmark-save-data`), each is an observation; otherwise (`--benchmark-autosave` alone) the
+//! statistics are read as a summary.
 //!
-//! The value of a round is its mean time per call. All rounds are from one process. Layout as
-//! written by versions 3 to 5.
+//! The value of a round is its mean time per call. All rounds ran in one process. The layouts of
+//! versions 3 to 5 are supported.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};

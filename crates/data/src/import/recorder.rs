@@ -1,13 +1,13 @@
-//! The builder that importers of benchmark tools fill: named benchmarks with their metrics, values,
-//! levels and summaries.
+//! The builder that importers of benchmark tools fill with named benchmarks and their metrics,
+//! values, levels and summaries.
 //!
-//! It finds benchmarks and metrics by name quickly, because a file may contain a hundred thousand
-//! of them, and refuses data that would take unbounded memory. It is independent of all formats.
+//! It finds benchmarks and metrics quickly by name, because a file may contain a hundred thousand
+//! of them, and rejects data that would take unlimited memory. It is independent of all formats.
 //!
-//! Names of metrics are the same for all tools, so that their files can be compared: `wall` is the
-//! time of one iteration (or one run) in seconds, `cpu` its processor time, `user` and `system` its
-//! parts, `max_rss` peak memory, `rate` iterations per second. Everything else keeps the tool's
-//! name.
+//! Metrics have the same names for all tools, so that their files can be compared: `wall` is the
+//! time of one iteration (or one run) in seconds, `cpu` its CPU time, `user` and `system` the parts
+//! of that, `max_rss` the peak memory, and `rate` the iterations per second. All other metrics keep
+//! the tool's name.
 
 use super::troubles::Troubles;
 use super::{Context, ImportError, Part, json};
@@ -24,21 +24,22 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Number of values, including missing ones, that is always allowed. Beyond that, a file may have
-/// `ALLOWED_CELLS_PER_VALUE` times the number of present values: every observation has a place for
-/// every metric, so that a short file with many metrics could fill any memory.
+/// `ALLOWED_CELLS_PER_VALUE` times as many values as are present. Without a limit, a short file
+/// with many metrics could fill any memory, because every observation stores a value for every
+/// metric.
 const ALLOWED_CELLS: usize = 20_000_000;
 const ALLOWED_CELLS_PER_VALUE: usize = 50;
 
-/// Maximum number of findings of one file; the others are only counted.
+/// Maximum number of findings that are kept for one file. Further ones are only counted.
 const MAX_FINDINGS: usize = 200;
 
 /// Maximum length of a benchmark's full name that is composed from several parts of a file, in
-/// bytes: each of many short lines could repeat a long part.
+/// bytes. Without a limit, each of many short lines could repeat a long part.
 pub(super) const MAX_JOINED_NAME: usize = 4096;
 
 impl Samples {
-    /// Adds a row, whose name must be new, on the file's only side, and returns its subject. Does
-    /// not check for another subject of the same name, which would be slow for many rows.
+    /// Adds a row on the file's only side, and returns the index of its subject. The name must be
+    /// new. This is not checked, which would be slow for many rows.
     pub(super) fn add_row_of_file(
         &mut self,
         context: &Context<'_>,
@@ -66,12 +67,12 @@ pub(super) struct Recorder<'a> {
     values: usize,
     /// Number of findings beyond the limit.
     more_findings: usize,
-    /// Values in the file that are not finite numbers.
+    /// Values in the file that are not finite numbers, which are reported together.
     not_finite: Troubles,
 }
 
 impl<'a> Recorder<'a> {
-    /// Makes a recorder for a file written by `tool`, as in `hyperfine 1.20`.
+    /// Creates a recorder for a file written by `tool`, such as `hyperfine 1.20`.
     pub(super) fn new(context: &'a Context<'a>, tool: &str) -> Self {
         let mut recorder = Self::without_tool(context);
         recorder.tool(tool);
@@ -83,7 +84,7 @@ impl<'a> Recorder<'a> {
         self.samples.tool.as_deref()
     }
 
-    /// Sets the tool with its version, once it is known.
+    /// Sets the name of the tool, including its version if known.
     pub(super) fn tool(&mut self, tool: &str) {
         self.samples.tool = Some(tool.to_owned());
         self.samples.environment.set("recorded_by", tool);
@@ -102,7 +103,7 @@ impl<'a> Recorder<'a> {
         self.context.marks
     }
 
-    /// Sets the start of the run, in RFC 3339 if the tool writes it so.
+    /// Sets the start of the run, in RFC 3339 format if that is what the tool writes.
     pub(super) fn started(&mut self, time: &str) {
         self.samples.started = Some(time.to_owned());
     }
@@ -112,8 +113,8 @@ impl<'a> Recorder<'a> {
         self.samples.environment.set(name, value);
     }
 
-    /// Returns the benchmark with this full name, including its parameters; a new one gets the base
-    /// name `label` and the parameters.
+    /// Returns the index of the benchmark with this full name, which includes its parameters. A new
+    /// benchmark gets `label` as its base name, and the parameters.
     pub(super) fn benchmark(
         &mut self,
         name: &str,
@@ -138,8 +139,7 @@ impl<'a> Recorder<'a> {
         self.benchmarks.get(name).copied()
     }
 
-    /// Returns the row of a benchmark, and its parameters, for adding properties that become known
-    /// later.
+    /// Returns the row of a benchmark and its parameters, so that they can be completed later.
     pub(super) fn keys_mut(
         &mut self,
         benchmark: usize,
@@ -148,15 +148,16 @@ impl<'a> Recorder<'a> {
         (&mut self.samples.rows[subject.row], &mut subject.parameters)
     }
 
-    /// Returns the subject of a benchmark, for adding properties that become known later.
+    /// Returns the subject of a benchmark, so that it can be completed later.
     pub(super) fn subject_mut(&mut self, benchmark: usize) -> &mut Subject {
         &mut self.samples.subjects[benchmark]
     }
 
-    /// Returns the metric of this name, declared if it is new.
+    /// Returns the index of the metric with this name, which is added if it is new.
     ///
     /// # Errors
-    /// If there are too many, or it had a different unit before.
+    /// Returns an error if there are too many metrics, or if the metric had a different unit
+    /// before.
     pub(super) fn metric(&mut self, metric: &Metric) -> Result<usize, String> {
         if let Some(&index) = self.metrics.get(&metric.name) {
             let known = &self.samples.metrics[index].unit;
@@ -183,17 +184,17 @@ impl<'a> Recorder<'a> {
         self.metrics.contains_key(name)
     }
 
-    /// Returns a metric, for correcting properties that become known later.
+    /// Returns a metric, so that it can be corrected later.
     pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
         &mut self.samples.metrics[metric]
     }
 
     /// Appends one observation of a benchmark: its indices in the levels (empty if the tool has
-    /// none), its outcome, and its values by metric. Values that are not finite numbers are
-    /// missing, and the user is informed.
+    /// none), its outcome, and pairs of a metric's index and its value. Values that are not finite
+    /// are stored as missing and reported to the user.
     ///
     /// # Errors
-    /// If a time is negative, or the total would take too much memory.
+    /// Returns an error if a time is negative, or if the observations would take too much memory.
     pub(super) fn observe(
         &mut self,
         benchmark: usize,
@@ -225,11 +226,12 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Appends observations of a benchmark as whole columns of the same length. The first ones are
-    /// moved instead of copied: a file may contain ten million runs.
+    /// Appends observations of a benchmark as whole columns of the same length. If they are the
+    /// first ones, the columns are moved instead of copied, because a file may contain ten million
+    /// runs.
     ///
     /// # Errors
-    /// As for [`observe`](Self::observe).
+    /// Returns an error in the same cases as [`observe`](Self::observe).
     pub(super) fn observe_all(
         &mut self,
         benchmark: usize,
@@ -253,8 +255,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Returns a value as it is stored: NaN for one that is not finite, which is reported to the
-    /// user.
+    /// Returns a value as it is stored. A value that is not finite becomes NaN, and is reported to
+    /// the user.
     fn checked(
         &mut self,
         benchmark: usize,
@@ -291,11 +293,11 @@ impl<'a> Recorder<'a> {
         self.not_finite.add(what);
     }
 
-    /// Divides a metric by another one, observation by observation, and calls the quotient `name`.
-    /// The quotient replaces the metric, or becomes a secondary one.
+    /// Divides a metric by another one in every observation, and calls the quotient `name`. The
+    /// quotient replaces the metric, or is added to it if `is_secondary` is true.
     ///
     /// # Errors
-    /// If there are too many metrics.
+    /// Returns an error if there are too many metrics.
     pub(super) fn divide(
         &mut self,
         metric: usize,
@@ -342,21 +344,21 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Returns an error on a line of the file.
+    /// Returns an error about a line of the file.
     pub(super) fn at(&self, line: u64, problem: impl Into<String>) -> ImportError {
         let place = FilePosition { file: self.context.file.to_owned(), line, column: None };
         ReadError::Line { place, problem: problem.into() }.into()
     }
 
-    /// Returns an error of the file as a whole, for which no line is known.
+    /// Returns an error about the file as a whole, for a problem whose line is unknown.
     pub(super) fn whole_file(&self, problem: impl Into<String>) -> ImportError {
         ImportError::Content { file: self.context.file.to_owned(), problem: problem.into() }
     }
 
-    /// Returns the samples; `holds` describes the contents of a file without any.
+    /// Returns the samples. `holds` describes the contents of a file that has none.
     ///
     /// # Errors
-    /// If there is neither a value nor a summary.
+    /// Returns an error if there is neither a value nor a summary.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         if self.more_findings > 0 {
             let more = self.more_findings;

@@ -1,10 +1,10 @@
-//! Several recordings of one side: files in a directory, documents in one file, or files that the
-//! user names together.
+//! Pools several recordings of one side: files in a directory, documents in one file, or files that
+//! the user named together.
 //!
-//! Random properties of a process affect all its values, so a recording is one unit, regardless of
-//! the number of its values: the index of the recording is the outermost level of its observations.
-//! If a recording has only a summary, its mean or its median is its one value. Recordings that are
-//! byte-identical count as one.
+//! Random properties of a process affect all its values, so a recording is one unit, however many
+//! values it has. The index of the recording is therefore the outermost level of its observations.
+//! If a recording has only a summary, its mean or median is its only value. Recordings that are
+//! byte-identical count once.
 
 use super::merge::{self, LabelledInput};
 use super::{ImportError, ImportOptions, Part, Reopen};
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 /// The files of one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideFiles {
-    /// The user's name for the side; `None` to use the name of its file.
+    /// The user's name for the side, or `None` to name it after its file.
     pub name: Option<String>,
-    /// Files of the side, or directories of files; `-` is standard input.
+    /// Files of the side, or directories that contain them. `-` is standard input.
     pub files: Vec<PathBuf>,
 }
 
-/// Maximum size of a file that is split into its documents, in bytes.
+/// Maximum size of a file that is hashed or split into its documents, in bytes.
 const MOST: u64 = 1 << 28;
 
 /// Maximum number of recordings of a side.
@@ -41,7 +41,8 @@ pub(super) struct Recording {
     pub digest: Option<u64>,
 }
 
-/// Returns the files in a directory, ordered by name, without hidden files and directories.
+/// Returns the files in a directory, sorted by path, without hidden files and directories. Returns
+/// `None` if there are none or the directory cannot be read.
 pub(super) fn files_of(directory: &Path) -> Option<Vec<PathBuf>> {
     let is_hidden = |path: &Path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
@@ -60,14 +61,14 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the hash of a file; `None` for one that is too large or cannot be read.
+/// Returns the hash of a file, or `None` if it is too large or cannot be read.
 pub(super) fn digest_of_file(path: &Path) -> Option<u64> {
     let is_small = fs::metadata(path).ok()?.len() <= MOST;
     is_small.then(|| fs::read(path).ok()).flatten().map(|bytes| digest(&bytes))
 }
 
-/// Returns the documents of a file that contains several JSON documents, either in succession or as
-/// a list, each with the number of its first line; `None` for any other file.
+/// Returns the documents of a file that contains several JSON objects, either in succession or in a
+/// list, each with the number of its first line. Returns `None` for any other file.
 pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut bytes = Vec::new();
     let input = again()?.ok()?;
@@ -81,7 +82,7 @@ pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
         _ => None,
     };
     let found = match list {
-        // The values within the brackets, without the commas between them.
+        // Within the brackets, each item of the list is a document.
         Some((begin, end)) => {
             let within = values_of(&bytes[begin..end])?.into_iter();
             within.map(|(from, to)| (from + begin, to + begin)).collect()
@@ -101,8 +102,8 @@ pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     Some(found.into_iter().map(document).collect())
 }
 
-/// Returns the ranges of the objects and lists of a text that have only blanks and commas between
-/// them; `None` for any other text.
+/// Returns the byte ranges of the objects and lists in a text, between which there are only blanks
+/// and commas. Returns `None` for any other text.
 fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     let mut found = Vec::new();
     let (mut depth, mut begin) = (0_usize, 0);
@@ -136,7 +137,7 @@ fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     (depth == 0 && !found.is_empty()).then_some(found)
 }
 
-/// Returns all recordings of a side as one part; a single one is unchanged.
+/// Returns all recordings of a side as a single input. If there is only one, it is unchanged.
 pub(super) fn pooled(
     label: &str,
     mut recordings: Vec<Recording>,
@@ -196,7 +197,7 @@ fn began(samples: &Samples) -> Option<f64> {
     super::times::seconds(samples.started.as_deref()?)
 }
 
-/// Combines recordings.
+/// Combines the samples of several recordings.
 struct Pool {
     samples: Samples,
     subjects: HashMap<String, usize>,
@@ -283,7 +284,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns the subject of this name; a new one is taken from the first recording.
+    /// Returns the index of the subject with this name. A new one is copied from `subject` and
+    /// `row`.
     fn subject(&mut self, name: &str, subject: &Subject, row: &Row) -> usize {
         if let Some(&known) = self.subjects.get(name) {
             return known;

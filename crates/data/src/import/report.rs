@@ -1,5 +1,6 @@
-//! Reports of assay itself (`--json`, `--export FILE.json`): results without the single values, so
-//! that there is nothing to compare. The error message names the file that has these values.
+//! Recognizes reports of assay itself (`--json`, `--export FILE.json`). They contain results
+//! without the individual values, so there is nothing to compare. The error message names the file
+//! that has these values.
 
 use super::{Head, unknown};
 use crate::input::Input;
@@ -8,7 +9,7 @@ use serde::Deserialize;
 /// First keys of every report.
 const FIRST_KEYS: [&str; 2] = ["schema", "verb"];
 
-/// Verbs that can save their measurements.
+/// Commands that can save their measurements.
 const MEASURING: [&str; 5] = ["run", "bench", "load", "tests", "repeat"];
 
 /// The keys of a report that locate its values.
@@ -19,10 +20,10 @@ struct Report {
     file: Option<String>,
 }
 
-/// Returns true for the beginning of a report.
+/// Returns true if the text begins like a report.
 pub(super) fn is_report(head: &Head<'_>) -> bool {
     let mut rest = head.text.trim_start();
-    // The keys are searched only if the first one fits.
+    // All keys are parsed only if the first one is that of a report.
     let is_near = ["{", "\"schema\"", ":"].iter().all(|&next| {
         let found = rest.strip_prefix(next).map(str::trim_start);
         rest = found.unwrap_or(rest);

@@ -1,9 +1,9 @@
-//! The output of Ruby's `Benchmark` (`bm`, `bmbm`, `measure`): user and system processor time,
-//! their sum, and in brackets the elapsed time.
+//! The output of Ruby's `Benchmark` (`bm`, `bmbm`, `measure`): user and system CPU time, their sum,
+//! and the elapsed time in parentheses.
 //!
-//! Every row is an observation; rows with the same label, as from a loop that appends runs to a
-//! file, are observations of one benchmark. A rehearsal is skipped. Rows without a label are named
-//! by their index among such rows.
+//! Every row is an observation. Rows with the same label, as from a loop that appends runs to a
+//! file, are observations of the same benchmark. A rehearsal is skipped. Rows without a label are
+//! numbered and named after their number.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};

@@ -1,5 +1,5 @@
-//! Results of tools that print one figure per benchmark: from a single run it is a summary; from
-//! several runs in one file, each run's figure is an observation.
+//! Results of tools that print one figure per benchmark. The figure of a single run is a summary;
+//! if a file has several runs, each figure is an observation.
 //!
 //! A shell loop that appends to a file therefore provides the observations that a verdict needs.
 //! This module does not depend on any format.
@@ -28,11 +28,12 @@ impl<'a> Runs<'a> {
         Self { recorder, runs: Vec::new() }
     }
 
-    /// Adds the figure of one run of a benchmark, and the summary of this run, whose subject and
-    /// metric are filled in here.
+    /// Adds the figure of one run of a benchmark, and the summary of that run. The subject and the
+    /// metric of the summary are filled in.
     ///
     /// # Errors
-    /// If the metric had a different unit before, or there are too many.
+    /// Returns an error if the metric had a different unit before, or if there are too many
+    /// metrics.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -47,10 +48,10 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Returns the samples; `holds` describes the contents of a file without any.
+    /// Returns the samples. `holds` describes the contents of a file that has none.
     ///
     /// # Errors
-    /// If there is no figure.
+    /// Returns an error if there is no figure.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         let mut times: HashMap<(usize, usize), usize> = HashMap::new();
         for run in &self.runs {

@@ -1,10 +1,9 @@
-//! JSON of services that store benchmarks, one value each: github-action-benchmark's
-//! `[{"name", "unit", "value"}]` and Bencher's metric format,
-//! `{"benchmark": {"measure": {"value": …}}}`.
+//! JSON of services that store one value per benchmark: github-action-benchmark's `[{"name",
+//! "unit", "value"}]`, and Bencher's metric format, `{"benchmark": {"measure": {"value": …}}}`.
 //!
-//! A value is an observation. Bounds and ranges are free text or limits chosen by the user, and are
-//! not read. Neither format states the direction: for units per second and Bencher's `throughput`,
-//! higher is better; for everything else, lower.
+//! A value is an observation. Bounds and ranges are not read, because they are free text or limits
+//! chosen by the user. Neither format states the direction: higher is better for units per second
+//! and for Bencher's `throughput`, and lower is better for everything else.
 
 use super::http_load::k6;
 use super::json::Number;
@@ -50,7 +49,7 @@ pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
     })
 }
 
-/// Returns a key and the text after its colon.
+/// Splits off a key, and returns it with the text after its colon.
 fn key(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
     let mut escaped = false;
@@ -70,14 +69,14 @@ struct Entry {
     value: Number,
 }
 
-/// The metric named by a unit, and the conversion of its numbers to the base unit.
+/// The metric that a unit denotes, and the conversion of its numbers to the base unit.
 pub(super) struct UnitMetric {
     pub(super) metric: Metric,
     pub(super) conversion: Conversion,
 }
 
-/// Returns the meaning of a unit written by a person or a tool: times, memory, runs per second; any
-/// other unit is the name of a metric.
+/// Interprets a unit written by a person or a tool: times, memory, and runs per second. Any other
+/// unit becomes the name of a metric.
 pub(super) fn rated(unit: &str) -> UnitMetric {
     if let Some(conversion) = Conversion::of_rate(unit) {
         return UnitMetric { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };
@@ -90,7 +89,7 @@ pub(super) fn rated(unit: &str) -> UnitMetric {
         _ => unit,
     };
     let metric = match &conversion.unit {
-        // An unknown unit keeps its name without `/iter`.
+        // The metric has the name of the unknown unit, but its own unit omits `/iter`.
         Unit::Other(_) => {
             Metric::of_unit(name, Unit::from(unit.to_owned())).in_unit(&conversion.unit)
         }
@@ -126,8 +125,8 @@ pub(super) fn read_bmf(input: Input, context: &Context<'_>) -> Result<Part, Impo
     recorder.finish("benchmarks without a measure")
 }
 
-/// Records the measures of a benchmark. Bencher's own measures are nanoseconds, operations per
-/// second and bytes; others have units that the file does not state.
+/// Records the measures of a benchmark. Bencher's own measures are in nanoseconds, operations per
+/// second and bytes. The file does not state the units of others.
 fn take(
     recorder: &mut Recorder<'_>,
     benchmark: &str,

@@ -1,10 +1,10 @@
 //! Stores of other tools: directories and files that contain many runs, each with its own revision
 //! and time.
 //!
-//! A store is recognized by its contents. Its runs are listed here and read one by one, because
-//! there may be thousands. The importer of the format reads a tool's record of a run; only
-//! information from elsewhere in the store, such as the names of parameters, is added here. A
-//! directory of criterion is not a store: it contains only the last run, which
+//! A store is recognized by its contents. Its runs are listed first and then read one by one,
+//! because there may be thousands. The importer of the tool's format reads the file of a run. Only
+//! information from elsewhere in the store, such as the names of parameters, is added here.
+//! criterion's directory is not a store, because it contains only the last run, which
 //! [`load`](super::load) reads.
 
 pub(super) mod action;
@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Maximum depth of directories, so that a wrong path does not walk the whole disk.
+/// Maximum depth of directories, so that a wrong path does not lead to a walk of the whole disk.
 const MAX_DEPTH: usize = 8;
 /// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 50_000;
@@ -34,7 +34,7 @@ pub struct RunStore {
 
 #[derive(Debug)]
 enum Runs {
-    /// One file per run, as read by the importers.
+    /// One file per run, which the importers can read.
     Files(Vec<PathBuf>),
     /// Results of asv, with the descriptions of its benchmarks.
     Asv(Vec<PathBuf>, asv::Benchmarks),
@@ -45,19 +45,20 @@ enum Runs {
 /// A run of a store.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
-    /// Display name of the run's location.
+    /// Where the run is stored, for display.
     pub source: String,
     /// The samples; the revision is a fact of their environment.
     pub samples: Samples,
-    /// Time of the measurement, in ms since 1970, if the store has it and the samples do not.
+    /// Time of the measurement in milliseconds since 1970, if it is known to the store but not to
+    /// the samples.
     pub started: Option<i64>,
 }
 
-/// Opens the store at a path; returns `None` if it is not a store, although it may be a file or a
-/// directory that [`load`](super::load) reads.
+/// Opens the store at a path. Returns `None` if the path is not a store, although
+/// [`load`](super::load) may be able to read it.
 ///
 /// # Errors
-/// If it is a store whose information about all runs cannot be read.
+/// Returns an error if the path is a store whose list of runs or benchmarks cannot be read.
 pub fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
     let of_action = |path: &Path| -> Result<Option<RunStore>, ImportError> {
         let of = |runs| RunStore { tool: action::TOOL, runs: Runs::Action(path.to_owned(), runs) };
@@ -101,10 +102,10 @@ impl RunStore {
         self.len() == 0
     }
 
-    /// Reads the run `number`, counted from 0.
+    /// Reads the run with the index `number`, counted from 0.
     ///
     /// # Errors
-    /// If it cannot be read or does not exist.
+    /// Returns an error if the run does not exist or cannot be read.
     pub fn read(&self, number: usize, options: &ImportOptions) -> Result<StoredRun, ImportError> {
         match &self.runs {
             Runs::Files(files) => {
@@ -126,8 +127,8 @@ impl RunStore {
     }
 }
 
-/// Returns the time at which the most recent `sample.json` below a directory of criterion was
-/// written.
+/// Returns the modification time of the most recent `sample.json` in criterion's directory, if
+/// there is any.
 pub fn last_written(directory: &Path) -> Option<SystemTime> {
     let samples = files(directory, MAX_DEPTH, |path| name_of(path) == "sample.json");
     samples.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max()
@@ -159,14 +160,15 @@ fn with_context<T>(
     read(input, &Context { options, label, file: &file, tests: None, marks: &Marks::default() })
 }
 
-/// Returns the wanted files below a directory, ordered by path, up to the given depth. A directory
-/// that cannot be listed counts as empty; callers detect that nothing at all was found.
+/// Returns the wanted files in a directory and its subdirectories, up to the given depth and sorted
+/// by path. A directory that cannot be listed counts as empty, because callers notice if nothing is
+/// found at all.
 fn files(root: &Path, depth: usize, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
     let (mut found, mut waiting, mut seen) = (BTreeSet::new(), vec![(root.to_owned(), 0)], 0);
     while let Some((directory, at)) = waiting.pop() {
         seen += 1;
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            // Symbolic links are not followed: they may form cycles.
+            // Symbolic links are not followed, because they may form cycles.
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
             if kind.is_file() && is_wanted(&path) {

@@ -1,9 +1,9 @@
 //! Reports of test frameworks: the duration of every test, and whether it passed.
 //!
 //! A test is a row, and each of its runs is an observation of its wall time. A failed test has the
-//! outcome of a failed command (status 1), so that failures can be counted; the time of a skipped
-//! test is meaningless and is left out. Consecutive reports in one file are runs of one suite. This
-//! module has the common code of the formats and does not depend on any of them.
+//! outcome of a failed command (status 1), so that failures can be counted. The time of a skipped
+//! test is meaningless and is left out. Consecutive reports in one file are runs of the same suite.
+//! This module has the common code of the formats and does not depend on any of them.
 
 mod documents;
 mod events;
@@ -38,11 +38,11 @@ struct Tests<'a> {
     names: HashMap<String, u32>,
     skipped: Troubles,
     untimed: Troubles,
-    /// Failed tests without a time.
+    /// Failed tests without a time, which have no observation.
     failed: Troubles,
     /// Tests that began and never ended, and files that could not be loaded.
     broken: Troubles,
-    /// Errors of the report as a whole.
+    /// Errors that apply to the report as a whole.
     faults: Vec<String>,
 }
 
@@ -69,16 +69,16 @@ impl<'a> Tests<'a> {
         })
     }
 
-    /// Begins another run of the suite, in which names may occur again. If single tests are kept,
-    /// all of them count as one run, in which names are unique.
+    /// Begins another run of the suite, in which names may occur again. If tests are kept
+    /// individually, all runs count as one, in which names are unique.
     fn begin_run(&mut self) {
         if self.kept.is_none() {
             self.names.clear();
         }
     }
 
-    /// Records an error of the report as a whole, which makes the suite fail even if all tests
-    /// passed.
+    /// Records an error that applies to the report as a whole, which makes the suite fail even if
+    /// all tests passed.
     fn fault(&mut self, fault: String) {
         if self.faults.len() < MOST_FAULTS && !self.faults.contains(&fault) {
             self.faults.push(fault);
@@ -90,11 +90,11 @@ impl<'a> Tests<'a> {
         !self.faults.is_empty()
     }
 
-    /// Returns the time of a test. In a suite that was run, a time that cannot be parsed is
-    /// ignored, because the test's outcome matters more.
+    /// Returns the time of a test. If the suite was run by assay itself, a time that cannot be
+    /// parsed is ignored, because the outcome of the test matters more.
     ///
     /// # Errors
-    /// In a file to compare, if the time cannot be parsed.
+    /// Returns an error if the time cannot be parsed and the file was given for comparison.
     fn time(&self, read: Result<Option<f64>, String>) -> Result<Option<f64>, String> {
         match (self.kept, read) {
             (None, read) => read,
@@ -102,11 +102,11 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Adds a test of the current run. Tests with the same name are numbered from the second one,
-    /// as in `name #2`.
+    /// Adds a test to the current run. If several tests have the same name, the second and further
+    /// ones are numbered, as in `name #2`.
     ///
     /// # Errors
-    /// If the name is too long, or the time is negative.
+    /// Returns an error if the name is too long, and in the same cases as [`Self::observe`].
     fn add(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
         if name.len() > MAX_JOINED_NAME {
             return Err(format!("a name of {} bytes, its groups included", name.len()));
@@ -124,10 +124,12 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Adds a run of a test with a unique name: if the name occurs again, it is another run of it.
+    /// Adds a run of a test with a unique name. If the name occurs again, it is another run of the
+    /// test.
     ///
     /// # Errors
-    /// As for [`Self::add`].
+    /// Returns an error if the time is negative in a file that was given for comparison, or if the
+    /// observations take too much memory.
     fn observe(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
         let mut seconds = seconds;
         if let Some(kept) = self.kept {
@@ -155,7 +157,7 @@ impl<'a> Tests<'a> {
         self.recorder.observe(test, &[], outcome, &[(self.wall, seconds)])
     }
 
-    /// Adds details to the last test, if single tests are kept.
+    /// Adds details to the most recent test, if tests are kept individually.
     fn more(&self, say: impl FnOnce(&mut TestResult)) {
         let Some(kept) = self.kept else { return };
         if let Some(test) = kept.borrow_mut().tests.last_mut() {
@@ -171,17 +173,17 @@ impl<'a> Tests<'a> {
         self.broken.add(format!("`{name}`"));
     }
 
-    /// Like [`Self::broken`] for several, ordered by name.
+    /// Like [`Self::broken`] for several names, in sorted order.
     fn all_broken(&mut self, names: impl Iterator<Item = String>) {
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         names.iter().for_each(|name| self.broken(name));
     }
 
-    /// Returns the samples; `holds` describes a report whose tests have no times, with advice.
+    /// Returns the samples. `holds` describes a report whose tests have no times, with advice.
     ///
     /// # Errors
-    /// If no test has a time.
+    /// Returns an error if no test has a time.
     fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         for fault in &self.faults {
             self.recorder.finding(benchmark_errors(fault, 1));

@@ -1,10 +1,9 @@
-//! The output of `time`: GNU's program with and without `-v`, that of BSD and macOS, `time -p`, and
-//! the `time` of bash, ksh, mksh, zsh, tcsh and fish. Each report is an observation; a loop can
-//! append several to one file.
+//! The output of `time`: GNU's program with and without `-v`, the program of BSD and macOS, `time
+//! -p`, and the `time` of bash, ksh, mksh, zsh, tcsh and fish. Each report is an observation, so a
+//! loop can append several to one file.
 //!
-//! `time -v` and zsh name the command, which becomes the name of the subject; the others do not, so
-//! the subject is named after the file. Output of the command itself before or between the reports
-//! is skipped.
+//! `time -v` and zsh print the command, after which the subject is named. For the others, it is
+//! named after the file. Output of the command before or between the reports is skipped.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -20,8 +19,7 @@ const COMMAND: &str = "Command being timed: ";
 const SIGNAL: &str = "Command terminated by signal ";
 /// Precedes a report of GNU's program.
 const STATUS: &str = "Command exited with non-zero status ";
-/// The three times in the output of shells and of `-p`: the headings of bash and of fish, and our
-/// name.
+/// The three times that shells and `-p` print: bash's heading, fish's heading, and our name.
 const SHELL: [([&str; 2], &str); 3] = [
     (["real", "Executed in "], "wall"),
     (["user", "usr time "], "user"),
@@ -37,8 +35,8 @@ const FISH: [(&str, f64); 6] = [
     ("nanos", 1e-9),
 ];
 const ELAPSED: &str = "Elapsed (wall clock) time (h:mm:ss or m:ss): ";
-/// Other values read from GNU's report: the heading, the metric, and the number of base units in
-/// one of its units.
+/// Other values of GNU's report: the heading, the metric, and the factor that converts the value to
+/// the base unit.
 const GNU: [(&str, &str, f64); 7] = [
     ("User time (seconds): ", "user", 1.0),
     ("System time (seconds): ", "system", 1.0),
@@ -60,12 +58,12 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     })
 }
 
-/// Parses `real 0m0.204s`, `real 0.21` or `Executed in  204.00 millis` into the index of the time in
-/// [`SHELL`] and the seconds, which are `None` if they cannot be parsed.
+/// Parses `real 0m0.204s`, `real 0.21` or `Executed in 204.00 millis` into the index of the time in
+/// [`SHELL`] and its value in seconds, which is `None` if it cannot be parsed.
 fn shell(line: &str) -> Option<(usize, Option<f64>)> {
     SHELL.iter().enumerate().find_map(|(place, ([bash, fish], _))| {
         if let Some(rest) = line.trim_start().strip_prefix(fish) {
-            // Columns for the shell itself and for what it started may follow.
+            // fish may print more columns, for itself and for the processes that it started.
             let mut words = rest.split_whitespace();
             let value = words.next().and_then(ungrouped).filter(|value| value.is_finite());
             let unit = words.next().and_then(|word| FISH.iter().find(|(name, _)| *name == word));
@@ -90,14 +88,14 @@ fn shell_time(text: &str) -> Option<f64> {
 /// A report in one line.
 struct OneLine<'a> {
     command: Option<&'a str>,
-    /// The elapsed time, and those in user mode and in the kernel; seconds.
+    /// Elapsed time, user time and system time, in seconds.
     times: [f64; 3],
-    /// Bytes.
+    /// Peak memory in bytes, if the report has it.
     memory: Option<f64>,
 }
 
 impl<'a> OneLine<'a> {
-    /// Parses a report; `None` for any other line.
+    /// Parses a report. Returns `None` for any other line.
     fn of(line: &'a str) -> Option<Self> {
         Self::of_zsh(line).or_else(|| {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -105,7 +103,7 @@ impl<'a> OneLine<'a> {
         })
     }
 
-    /// `sleep 0.1  0.00s user 0.00s system 1% cpu 0.102 total`
+    /// Parses `sleep 0.1 0.00s user 0.00s system 1% cpu 0.102 total`.
     fn of_zsh(line: &'a str) -> Option<Self> {
         let (rest, wall) = line.strip_suffix(" total")?.rsplit_once("% cpu ")?;
         let (rest, system) = rest.rsplit_once(' ')?.0.strip_suffix("s system")?.rsplit_once(' ')?;
@@ -157,7 +155,7 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     label: &'a str,
     open: Option<Report>,
-    /// How the command of the next report ended.
+    /// How the command of the next report ended, if known.
     outcome: Option<Outcome>,
 }
 
@@ -208,7 +206,7 @@ impl Reader<'_> {
         }
         let Some((place, seconds)) = shell(line) else { return Ok(()) };
         if place == 0 {
-            // A program may itself print such a word; no time follows it then.
+            // The line is output of the command if no time follows the word.
             if seconds.is_none() {
                 return Ok(());
             }
@@ -228,7 +226,7 @@ impl Reader<'_> {
         if place == 2 { self.end() } else { Ok(()) }
     }
 
-    /// Reads a line of GNU's report; the last line has the exit status.
+    /// Reads a line of GNU's report, the last of which is the exit status.
     fn gnu(&mut self, text: &str, ended: bool) -> Result<(), String> {
         let wrong = |text: &str| format!("`{}` contains no number", quoted_start(text));
         if let Some(time) = text.strip_prefix(ELAPSED) {
@@ -275,7 +273,7 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, metric: &str, unit: Unit, value: f64) -> Result<(), String> {
-        // The elapsed time decides, wherever it is in the report.
+        // Added first because the elapsed time decides, wherever it is in the report.
         if metric != "wall" {
             self.recorder.metric(&Metric::wall())?;
         }

@@ -1,11 +1,12 @@
-//! Times of recordings: parsing of timestamps, and whether those of two sides alternate.
+//! Times of recordings: parses timestamps, and determines whether the recordings of two sides
+//! alternate.
 
 use crate::finding::shared::{recorded_apart, recordings_alternate};
 use crate::samples::Samples;
 use crate::{Finding, Side};
 
-/// Parses `2024-02-02T10:00:00+01:00` into seconds since 1970; a time without an offset is taken as
-/// UTC. Returns `None` for other text.
+/// Parses `2024-02-02T10:00:00+01:00` into seconds since 1970. A time without an offset is taken as
+/// UTC. Returns `None` for any other text.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let (date, time) = text.split_once(['T', ' '])?;
@@ -35,8 +36,8 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days_since_1970(year, month, day) as f64 * 86_400.0 + of_day - offset)
 }
 
-/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The computation
-/// uses years that begin in March, so that a leap day is the last day of its year.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. Years begin in
+/// March in the computation, so that a leap day is the last day of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -45,8 +46,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Returns findings about the times of recordings for every side except the first: either one side
-/// was recorded after the other, or both alternately.
+/// Returns findings about the times of recordings, for every side except the first: one of the two
+/// was recorded after the other, or they alternate.
 pub(super) fn findings(samples: &Samples) -> Vec<Finding> {
     let Some((reference, others)) = samples.sides.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| of_two(reference, other)).collect()
@@ -77,7 +78,7 @@ fn of_two(reference: &Side, other: &Side) -> Option<Finding> {
     }
     let turns = 1 + all.windows(2).filter(|two| two[0].1 != two[1].1).count();
     let (n, m) = (x.len() as f64, y.len() as f64);
-    // The mean number of changes in a random order (Wald and Wolfowitz 1940).
+    // The expected number of runs of the same side in a random order (Wald and Wolfowitz 1940).
     let expected = 1.0 + 2.0 * n * m / (n + m);
     (turns as f64 >= expected).then(|| recordings_alternate(&reference.name, &other.name))
 }

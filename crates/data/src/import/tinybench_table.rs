@@ -1,8 +1,8 @@
 //! tinybench's table, as printed by `console.table(bench.table())`: mean, median and number of
 //! samples of each task.
 //!
-//! The margin of error involves a quantile of Student's t, and is not read. Tables of several runs
-//! in one file are observations.
+//! The margin of error is not read, because it involves a quantile of Student's t. If a file has
+//! tables of several runs, each is an observation.
 
 use super::recorder::Recorder;
 use super::runs::Runs;
@@ -26,7 +26,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns in a heading.
+    /// Finds the columns in a header. Returns `None` for any other line.
     fn of(line: &str) -> Option<Self> {
         let cells = cells(line)?;
         let find = |starts: &[&str]| {

@@ -1,9 +1,9 @@
-//! Problems with single benchmarks of a file, reported in one sentence: how many there were, and
-//! the names of the first few.
+//! Problems with individual benchmarks of a file, which are reported in one sentence with their
+//! number and the names of the first few.
 
 use crate::list;
 
-/// Number of problems that are named.
+/// Maximum number of problems that are named.
 const SHOWN: usize = 5;
 
 /// Counts problems and remembers the first of them.
@@ -27,7 +27,7 @@ impl Troubles {
         self.count
     }
 
-    /// Returns the first problems; `None` if there are none.
+    /// Returns the first problems and the number of all others, or `None` if there are none.
     pub(super) fn summary(&self) -> Option<String> {
         (self.count > 0).then(|| list::counted(&self.first, self.count))
     }

@@ -1,6 +1,6 @@
-//! Messages about a file of no known format: its apparent contents, and the known formats.
+//! Messages about a file of unknown format: its apparent contents, and the known formats.
 //!
-//! This is a guess for a message; it never affects how a file is read.
+//! The apparent contents are a guess for the message. They never affect how a file is read.
 
 use super::{FORMATS, Group, Head};
 use crate::excerpt::excerpt;
@@ -12,7 +12,7 @@ use std::fmt;
 /// Maximum number of keys shown.
 const SHOWN: usize = 8;
 
-/// Starts of lines in source code.
+/// Beginnings of lines that are typical of source code.
 const SOURCE: [&str; 14] = [
     "#!",
     "#include ",
@@ -30,7 +30,7 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// If a text has numbers that cannot be compared, returns its kind and advice, as the rest of a
+/// If the numbers of a text cannot be compared, returns what it is and advice, as the rest of a
 /// sentence that begins with the file. Without this check, its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     if head.text.starts_with("#!/") {
@@ -42,8 +42,8 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
-/// A function that recognizes a line of a tool's output, and the reason why such a file is refused,
-/// with advice.
+/// A function that recognizes a line of a tool's output, and the reason why a file with such a line
+/// is refused, with advice.
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.
@@ -67,7 +67,7 @@ const REFUSED: [Refusal; 13] = [
     (
         |line| {
             let is_table = line.starts_with("Benchmark ") && line.ends_with(" Units");
-            // Without parameters, columns of the CSV can be chosen.
+            // A CSV without parameters is not refused, because the user can choose its columns.
             let is_csv = line.starts_with("\"Benchmark\"") && line.contains("\"Param: ");
             is_table || is_csv || line.starts_with("# Run progress: ")
         },
@@ -129,8 +129,8 @@ const REFUSED: [Refusal; 13] = [
     ),
 ];
 
-/// Returns a description of a text, as in "is JSON with the keys `a`, `b`", for a sentence that
-/// begins with the file.
+/// Describes a text, as in "is JSON with the keys `a`, `b`", for a sentence that begins with the
+/// file.
 pub(super) fn seen(head: &Head<'_>) -> String {
     let text = head.text.trim_start();
     let begins = || format!("begins with `{}`", quoted_start(head.first));
@@ -166,7 +166,7 @@ pub(super) fn seen(head: &Head<'_>) -> String {
     begins()
 }
 
-/// Returns all formats, one line per group.
+/// Lists all formats, with one line per group.
 pub(super) fn known() -> String {
     let mut lines = String::new();
     for group in Group::ALL {
@@ -178,17 +178,17 @@ pub(super) fn known() -> String {
         + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
 }
 
-/// Returns the keys of the text's object, as far as the beginning of the file contains them.
+/// Returns the keys of the object in the text, as far as the beginning of the file contains them.
 pub(super) fn first_keys(head: &Head<'_>) -> Vec<String> {
     let (is_list, keys) = keys(head.text.trim_start());
     if is_list { Vec::new() } else { keys }
 }
 
-/// Returns true if the text is a list, and the keys of the object or of the list's first object, as
-/// far as the beginning of the file contains them.
+/// Returns whether the text is a list, and the keys of the object or of the first object in the
+/// list, as far as the beginning of the file contains them.
 fn keys(text: &str) -> (bool, Vec<String>) {
     let mut found = (false, Vec::new());
-    // Whatever follows the last key that could be read does not matter.
+    // An error after the last readable key does not matter.
     let _breaks_off = serde_json::Deserializer::from_str(text).deserialize_any(Keys(&mut found));
     found
 }

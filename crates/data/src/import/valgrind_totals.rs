@@ -1,9 +1,9 @@
 //! Totals of callgrind and cachegrind: their files (`callgrind.out.PID`, `cachegrind.out.PID`), and
-//! valgrind's output at the end.
+//! what valgrind prints at the end.
 //!
-//! Only the totals of the whole program are read: `assay profile` shows functions. They are counts
-//! of a simulation. Files appended to each other are observations, and the program's command line
-//! in the file names the subject.
+//! Only the totals of the whole program are read; `assay profile` shows functions. The totals are
+//! counts of a simulation. Files appended to each other are separate observations. The subject is
+//! named after the program's command line in the file.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -82,7 +82,7 @@ impl Reader<'_> {
         if let Some((event, count)) = printed(line, self.recorder.marks()) {
             let seen = quoted_start(line);
             let count = count.filter(|_| ended).ok_or(format!("`{seen}` contains no count"))?;
-            // This is the first count of the next report.
+            // This event is printed first, so it belongs to the next report.
             if event == PRINTED[0].1 {
                 self.flush()?;
             }
@@ -107,11 +107,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the totals of a file. callgrind writes them twice, at its start and at its end; the
-    /// later ones are correct.
+    /// Reads the totals in a file. callgrind writes them both at the start and at the end, of which
+    /// the latter are correct.
     fn totals(&mut self, totals: &str, ended: bool) -> Result<(), String> {
         let counts: Option<Vec<f64>> = totals.split_ascii_whitespace().map(finite).collect();
-        // The line at the end leaves out trailing events that are 0.
+        // The line at the end omits trailing events whose count is 0.
         let counts = counts.filter(|c| ended && !c.is_empty() && c.len() <= self.events.len());
         let counts = counts.ok_or("expected a count for every event of the line `events:`")?;
         self.counts.clear();

@@ -1,7 +1,8 @@
-//! The required parts of an ELF file: its interpreter, and the library directories linked into it.
+//! Reads the required parts of an ELF file: its interpreter, and the library directories linked
+//! into it.
 //!
-//! Follows elf(5), for 32 and 64 bits and both byte orders. The file may be anything: inconsistent
-//! parts count as absent.
+//! Follows elf(5), for 32 and 64 bits and both byte orders. The file may be anything, so
+//! inconsistent parts count as absent.
 
 use super::SearchPaths;
 
@@ -11,7 +12,7 @@ const INTERPRETER: u64 = 3;
 const STRING_TABLE: u64 = 5;
 const RPATH: u64 = 15;
 const RUNPATH: u64 = 29;
-/// Maximum number of bytes that are read of a table; no linker produces larger ones.
+/// Maximum number of bytes read from a table. No linker produces larger tables.
 const MOST: u64 = 1 << 20;
 /// Maximum length of a text, in bytes.
 const LONGEST: usize = 1 << 14;
@@ -19,15 +20,15 @@ const LONGEST: usize = 1 << 14;
 /// The information in an ELF file that determines which libraries are loaded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ElfLinking {
-    /// The program that loads the file; `None` if the file is linked statically.
+    /// The program that loads the file, or `None` if the file is linked statically.
     pub(super) interpreter: Option<String>,
     pub(super) search: SearchPaths,
 }
 
-/// Reads bytes at an offset: all of the requested ones, or none.
+/// Reads a number of bytes at an offset. Returns either all of them or none.
 type ReadAt<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
-/// Properties that determine the file's layout: its class and its byte order.
+/// Properties that determine the file's layout: its word size and its byte order.
 struct ElfLayout {
     wide: bool,
     little: bool,
@@ -41,7 +42,7 @@ struct Segment {
     size: u64,
 }
 
-/// Parses a file; `None` if it is not an ELF file.
+/// Parses a file. Returns `None` if it is not an ELF file.
 pub(super) fn read(bytes: &ReadAt<'_>) -> Option<ElfLinking> {
     let ident = bytes(0, 16)?;
     if !ident.starts_with(b"\x7fELF") {
@@ -56,7 +57,7 @@ pub(super) fn read(bytes: &ReadAt<'_>) -> Option<ElfLinking> {
 }
 
 impl ElfLayout {
-    /// Reads a number of `length` bytes at an offset.
+    /// Returns the number stored in `length` bytes at an offset.
     fn number(&self, bytes: &[u8], at: usize, length: usize) -> Option<u64> {
         let own = bytes.get(at..at.checked_add(length)?)?;
         let join = |sum: u64, &byte: &u8| (sum << 8) | u64::from(byte);
@@ -66,8 +67,8 @@ impl ElfLayout {
         })
     }
 
-    /// Reads a number that has the size of an address, at the first offset in 64-bit files and at
-    /// the second one in 32-bit files.
+    /// Returns a number that has the size of an address, stored at the offset `wide` in 64-bit
+    /// files and at `narrow` in 32-bit files.
     fn address(&self, bytes: &[u8], wide: usize, narrow: usize) -> Option<u64> {
         if self.wide { self.number(bytes, wide, 8) } else { self.number(bytes, narrow, 4) }
     }
@@ -107,8 +108,8 @@ impl ElfLayout {
             .collect();
         let value = |wanted: u64| entries.iter().find(|(tag, _)| *tag == wanted).map(|(_, v)| *v);
         let address = value(STRING_TABLE)?;
-        // The table is given by its address once loaded; the segment that contains it gives its
-        // offset in the file.
+        // The table is given by its address in memory. Its offset in the file follows from the
+        // segment that contains it.
         let strings =
             segments.iter().filter(|segment| segment.kind == LOAD).find_map(|segment| {
                 let within = address.checked_sub(segment.address)?;
@@ -119,10 +120,10 @@ impl ElfLayout {
     }
 }
 
-/// Returns the text at an offset, up to its zero byte; invalid UTF-8 is replaced.
+/// Returns the text at an offset, up to its terminating zero byte. Invalid UTF-8 is replaced.
 fn text(bytes: &ReadAt<'_>, offset: u64) -> Option<String> {
     let mut found = Vec::new();
-    // In small steps, since the file may end soon after it.
+    // Read in small steps, because the file may end soon after the text.
     while found.len() < LONGEST {
         let at = offset.checked_add(found.len() as u64)?;
         let (piece, step) = match bytes(at, 64) {

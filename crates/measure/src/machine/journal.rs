@@ -1,13 +1,13 @@
-//! Changes made on this machine, kept in a file until they are restored.
+//! Records of changes made on this machine, kept in files until the changes are undone.
 //!
-//! There is one file per process that changes something, in a directory of the caller's: JSON
-//! Lines, of which the first names the process and the boot, and each of the others a change. A
-//! line is on disk before its change is made, so a truncated line can be ignored: its change was
-//! not made. Settings of the machine do not survive a boot, and entries from an earlier one are
-//! obsolete; those of servers do survive.
+//! There is one file per process that changes something, in a directory that the caller chooses. It
+//! contains JSON Lines: the first line names the process and the boot, and each further line a
+//! change. A line is on disk before its change is made, so a truncated line can be ignored: its
+//! change was not made. Settings of the machine do not survive a reboot, so entries from an earlier
+//! boot are obsolete. Settings of servers do survive.
 //!
-//! The file is untrusted input: anybody may have written it. `Machine` restores only what `Machine`
-//! could have changed.
+//! The file is untrusted input, because anybody may have written it. `Machine` restores only what
+//! `Machine` could have changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ use crate::sys::knobs::{Change, NAMES};
 use crate::sys::processes;
 
 const SUFFIX: &str = ".jsonl";
-/// Maximum size of a journal in bytes; ours have a few lines.
+/// Maximum size of a journal, in bytes. Real journals have a few lines.
 const LARGEST: u64 = 1 << 20;
 
 /// The journal of the machine settings one process has changed.
@@ -40,10 +40,10 @@ pub trait Entry: Sized {
     ///
     /// # Errors
     ///
-    /// If it can't be represented as text.
+    /// Returns an error if the change can't be represented as text.
     fn to_line(&self) -> io::Result<String>;
 
-    /// Parses a change; `None` for a line of another kind.
+    /// Parses a change. Returns `None` for a line of another kind.
     fn from_line(line: &Value) -> Option<Self>;
 }
 
@@ -58,7 +58,8 @@ pub struct JournalOf<E> {
     kind: PhantomData<E>,
 }
 
-/// The process that made changes; the start time is included, since a process ID may be reused.
+/// The process that made the changes. Its start time is included because a process ID may be
+/// reused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
     process: u32,
@@ -77,8 +78,8 @@ impl Owner {
         })
     }
 
-    /// Returns true if the process is alive, and began in this boot; `boot` is `None` if the kernel
-    /// does not report it.
+    /// Returns true if the process is alive and was started in this boot. `boot` is the ID of this
+    /// boot, or `None` if the kernel does not report it.
     fn is_alive(&self, boot: Option<&String>) -> bool {
         Some(&self.boot) == boot && processes::started(self.process) == Some(self.started)
     }
@@ -103,7 +104,7 @@ impl<E: Entry> JournalOf<E> {
     ///
     /// # Errors
     ///
-    /// Only if `/proc` does not identify this process.
+    /// Returns an error only if `/proc` does not identify this process and this boot.
     pub fn open(directory: &Path) -> io::Result<Self> {
         Ok(Self::of(directory, Owner::this()?))
     }
@@ -114,11 +115,12 @@ impl<E: Entry> JournalOf<E> {
         Self { path, directory, owner, file: None, kind: PhantomData }
     }
 
-    /// Records changes that are about to be made. When it returns, they are on disk.
+    /// Records changes that are about to be made. They are on disk when this function returns.
     ///
     /// # Errors
     ///
-    /// The system's error; the changes must not be made then. Earlier records are kept.
+    /// Returns the system's error if the changes can't be recorded. They must not be made then.
+    /// Earlier records are kept.
     pub fn record(&mut self, changes: &[E]) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -149,19 +151,19 @@ impl<E: Entry> JournalOf<E> {
     ///
     /// # Errors
     ///
-    /// The system's error; a missing file is not an error.
+    /// Returns the system's error if the file can't be removed. A missing file is not an error.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file = None;
         removed(&self.path)
     }
 
-    /// Returns the changes that ended processes made and did not undo, earliest first; from an
-    /// earlier boot only those that survive a reboot. Empty if there is nothing, or no such
-    /// directory. Files that are not valid journals are skipped.
+    /// Returns the changes that ended processes made and did not undo, earliest first. Changes from
+    /// an earlier boot are included only if their kind survives a reboot. The result is empty if
+    /// there are no changes or no such directory. Files that are not valid journals are skipped.
     ///
     /// # Errors
     ///
-    /// If an existing directory or file can't be read.
+    /// Returns an error if an existing directory or file can't be read.
     pub fn left_behind(directory: &Path) -> io::Result<Vec<LeftBehind<E>>> {
         let boot = processes::boot_id();
         let mut found: Vec<((bool, u64), LeftBehind<E>)> = Vec::new();
@@ -176,12 +178,12 @@ impl<E: Entry> JournalOf<E> {
         Ok(found.into_iter().map(|(_, left)| left).collect())
     }
 
-    /// Returns the changes that other running processes have made, or are about to make. Empty if
-    /// there are no changes, or no such directory.
+    /// Returns the changes that other running processes have made, or are about to make. The result
+    /// is empty if there are no changes or no such directory.
     ///
     /// # Errors
     ///
-    /// If an existing directory or file can't be read.
+    /// Returns an error if an existing directory or file can't be read.
     pub fn held_by_others(directory: &Path) -> io::Result<Vec<Holder<E>>> {
         let boot = processes::boot_id();
         let mut found = Vec::new();
@@ -196,22 +198,23 @@ impl<E: Entry> JournalOf<E> {
         Ok(found)
     }
 
-    /// Returns true if there is a file that is named like a journal.
+    /// Returns true if a directory contains a file that is named like a journal.
     ///
     /// # Errors
     ///
-    /// If an existing directory can't be read.
+    /// Returns an error if an existing directory can't be read.
     pub fn any(directory: &Path) -> io::Result<bool> {
         Ok(!files::<E>(directory)?.is_empty())
     }
 
-    /// Removes obsolete files: journals of earlier boots, and files that are named like a journal
-    /// but are not one. Must be called during a [`turn`](Self::turn), since a journal that another
-    /// process is about to begin is not valid yet.
+    /// Removes obsolete files: files that are named like a journal but are not one, and journals of
+    /// earlier boots, unless their kind of change survives a reboot. Call this only during a
+    /// [`turn`](Self::turn), because a journal that another process is about to begin is not valid
+    /// yet.
     ///
     /// # Errors
     ///
-    /// If a file can't be read or removed.
+    /// Returns an error if a file can't be read or removed.
     pub fn sweep(directory: &Path) -> io::Result<()> {
         let boot = processes::boot_id();
         for path in files::<E>(directory)? {
@@ -223,13 +226,14 @@ impl<E: Entry> JournalOf<E> {
         Ok(())
     }
 
-    /// Waits for this process's turn, and takes it: during a turn, no other process may check the
-    /// changes of others and record its own. The turn ends when it is dropped, or with the process.
-    /// On a file system without locks, all processes can have their turn simultaneously.
+    /// Waits for this process's turn, and takes it. During a turn, no other process may check the
+    /// changes of others and record its own. The turn ends when the result is dropped, or with the
+    /// process. On a file system without locks, several processes can have their turn at the same
+    /// time.
     ///
     /// # Errors
     ///
-    /// If the directory can't be opened.
+    /// Returns an error if the directory can't be opened.
     pub fn turn(directory: &Path) -> io::Result<Turn> {
         let opened = File::open(directory)?;
         while let Err(Errno::INTR) = flock(&opened, FlockOperation::LockExclusive) {}
@@ -240,7 +244,7 @@ impl<E: Entry> JournalOf<E> {
 /// The turn of this process to check the journals of a directory and to add its own.
 #[derive(Debug)]
 pub struct Turn {
-    /// Holds the lock.
+    /// Holds the lock on the directory.
     _opened: File,
 }
 
@@ -249,23 +253,24 @@ pub struct Turn {
 pub struct Holder<E = Change> {
     /// ID of the process.
     pub process: u32,
-    /// True if the current process is a descendant of it: if it waits for us, it holds its changes
-    /// until we end.
+    /// True if the current process is a descendant of this process. If this process waits for ours,
+    /// it holds its changes until ours ends.
     pub encloses_us: bool,
-    /// The changes, in order.
+    /// The changes, in the order recorded.
     pub changes: Vec<E>,
 }
 
 /// Changes that an ended process did not restore.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftBehind<E = Change> {
-    /// The changes in order, in the form expected by [`Machine::restore`](super::Machine::restore).
+    /// The changes in the order recorded, as [`Machine::restore`](super::Machine::restore) expects
+    /// them.
     pub changes: Vec<E>,
     path: PathBuf,
 }
 
 impl<E> LeftBehind<E> {
-    /// Returns true if the file belongs to this user. Other files may have been created by anybody.
+    /// Returns true if the journal belongs to this user. Anybody may have created other journals.
     pub fn is_ours(&self) -> bool {
         let user = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(&self.path).is_ok_and(|file| file.is_file() && file.uid() == user)
@@ -275,25 +280,25 @@ impl<E> LeftBehind<E> {
     ///
     /// # Errors
     ///
-    /// The system's error; a missing file is not an error.
+    /// Returns the system's error if the journal can't be removed. A missing file is not an error.
     pub fn forget(&self) -> io::Result<()> {
         removed(&self.path)
     }
 }
 
-/// Creates a file that everybody can read: users who can't restore a setting can at least be told
-/// about it.
+/// Creates a file that everybody can read, so that users who can't restore a setting can at least
+/// learn about it.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o644);
-    // The name may be another user's link to a file of ours.
+    // Another user may have created this name as a link to one of our files.
     let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
     // The umask may have removed read permission for others.
     file.set_permissions(fs::Permissions::from_mode(0o644))?;
     Ok(file)
 }
 
-/// Appends a text completely or not at all: half a line would corrupt the next one.
+/// Appends a text completely or not at all, because half a line would corrupt the next one.
 fn append(file: &mut File, text: &str) -> io::Result<()> {
     let length = file.metadata()?.len();
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -344,7 +349,7 @@ fn text(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Returns the owner and the changes of a journal file; `None` if it is invalid.
+/// Returns the owner and the valid changes of a journal file, or `None` if it names no owner.
 fn read<E: Entry>(path: &Path) -> io::Result<Option<(Owner, Vec<E>)>> {
     let text = text(path)?;
     let mut lines = text.lines();

@@ -12,18 +12,19 @@ use std::time::{Duration, Instant};
 
 /// Time between asking a run to end and killing it.
 const GRACE: Duration = Duration::from_secs(1);
-/// Interval for checking for signals if nothing else happens.
+/// Interval at which signals are checked for if nothing else happens.
 const PULSE: Duration = Duration::from_secs(1);
 
 impl Client {
     /// Runs a command to its end without input, and captures its output. Processes left in its
-    /// group are killed. The run has `patience` to begin and `timeout` to end. In the result, only
-    /// the outcome, the times and the output are known: a fork is not our child, so its processor
-    /// time is reported as 0.
+    /// group are killed. The run must begin within `patience` and end within `timeout`. Only the
+    /// outcome, the times and the output are known in the result: a fork is not our child, so its
+    /// processor time is reported as 0.
     ///
     /// # Errors
     ///
-    /// If the run is unavailable, given up by the watcher, or lost.
+    /// Returns an error if the run is unavailable or lost, or if it was ended by the watcher or a
+    /// second interrupt.
     pub fn run(
         &self,
         asked: &PreloadedRun<'_>,

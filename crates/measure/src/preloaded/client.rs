@@ -17,17 +17,17 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Maximum length of a line.
+/// Maximum length of a line, in bytes.
 const LONGEST: usize = 64 << 20;
 const CHUNK: usize = 1 << 16;
 
-/// Queries the process behind a socket.
+/// Queries the preloaded process that listens on a socket.
 #[derive(Clone, Debug)]
 pub struct Client {
     socket: PathBuf,
 }
 
-/// A run requested of the preloaded process.
+/// A run to request of a preloaded process.
 #[derive(Clone, Debug)]
 pub struct PreloadedRun<'a> {
     /// The arguments, starting with the one that names the script or module.
@@ -42,42 +42,42 @@ pub struct PreloadedRun<'a> {
 pub struct Waiting<'a> {
     /// Interval at which `stops` is called.
     pub every: Duration,
-    /// `stops` is also called whenever one of these descriptors is readable.
+    /// Descriptors that also cause `stops` to be called whenever one of them is readable.
     pub also: &'a [BorrowedFd<'a>],
-    /// Returns true if the caller gives up.
+    /// Returns true to give up waiting.
     pub stops: &'a mut dyn FnMut() -> bool,
 }
 
-/// The state of a process.
+/// The state of a preloaded process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// True if a run would begin immediately.
     pub ready: bool,
     /// Stages of the process, in order.
     pub stages: Vec<Stage>,
-    /// State that a fork does not preserve, and files that could not be loaded, in words.
+    /// Descriptions of state that a fork does not preserve and of files that could not be loaded.
     pub notes: Vec<String>,
-    /// The loaded files.
+    /// Paths of the loaded files.
     pub loaded: Vec<PathBuf>,
 }
 
-/// A stage of the process.
+/// A stage of a preloaded process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stage {
     /// `framework`, `application` or `helpers`.
     pub name: String,
     /// Process ID of the stage.
     pub process: u32,
-    /// Number of files loaded.
+    /// Number of files that the stage loaded.
     pub files: u64,
-    /// Load time, seconds.
+    /// Load time, in seconds.
     pub seconds: f64,
-    /// The stage's share of memory, bytes; `None` if unknown.
+    /// The stage's share of memory, in bytes, or `None` if unknown.
     pub memory: Option<u64>,
 }
 
 impl State {
-    /// Returns the memory of all stages, bytes; shared memory is divided among them.
+    /// Returns the memory of all stages, in bytes. Shared memory is divided among them.
     pub fn memory(&self) -> u64 {
         self.stages.iter().filter_map(|stage| stage.memory).sum()
     }
@@ -104,18 +104,18 @@ impl State {
 }
 
 impl Client {
-    /// Returns a client for this socket.
+    /// Returns a client for the process behind a socket.
     pub fn of(socket: PathBuf) -> Self {
         Self { socket }
     }
 
-    /// Requests a run with these streams as its standard input, output and error; returns when the
-    /// run has begun, or turns out to be unavailable.
+    /// Requests a run with `streams` as its standard input, output and error. Returns when the run
+    /// has begun, or turns out to be unavailable.
     ///
     /// # Errors
     ///
-    /// If the run is refused or does not begin within `patience`, or the caller gives up. Nothing
-    /// has run then.
+    /// Returns an error if the run is refused or does not begin within `patience`, or if the caller
+    /// gives up. Nothing has run then.
     pub fn begin(
         &self,
         asked: &PreloadedRun<'_>,
@@ -142,17 +142,17 @@ impl Client {
         if let Some(why) = answer["refused"].as_str() {
             return Err(PreloadedError::Refused(why.to_owned()));
         }
-        // 1 would address all processes.
+        // A group of 1 would address all processes.
         let group = answer["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
         let group = group.filter(|pid| *pid > 1).and_then(Pid::from_raw).ok_or_else(nonsense)?;
         Ok(Running { link, group, is_over: false })
     }
 
-    /// Reports changed files; returns the first stage that is rebuilt, if any.
+    /// Reports changed files. Returns the first stage that is rebuilt, if any.
     ///
     /// # Errors
     ///
-    /// If there is no answer in time.
+    /// Returns an error if the process can't be reached or does not answer in time.
     pub fn changed(
         &self,
         paths: &[&Path],
@@ -167,7 +167,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If there is no answer in time.
+    /// Returns an error if the process can't be reached or does not answer in time.
     pub fn state(&self, memory: bool, patience: Duration) -> Result<State, PreloadedError> {
         let question = if memory { json!({"state": true}) } else { json!({"state": "quick"}) };
         Ok(State::read(&self.ask(&question, patience)?))
@@ -177,7 +177,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the process can't be reached.
+    /// Returns an error if the process can't be reached.
     pub fn stop(&self) -> Result<(), PreloadedError> {
         let link = Link::connect(&self.socket)?;
         link.say(&json!({"stop": true}), Instant::now() + Duration::from_millis(200))
@@ -187,7 +187,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If there is no answer in time.
+    /// Returns an error if the process can't be reached or does not answer in time.
     pub fn ask(&self, question: &Value, patience: Duration) -> Result<Value, PreloadedError> {
         let until = Instant::now() + patience;
         let mut link = Link::connect(&self.socket)?;
@@ -202,7 +202,7 @@ impl Client {
     }
 }
 
-/// A run in progress. If dropped before its end, it is killed.
+/// A run in progress. It is killed if this is dropped before the run ends.
 #[derive(Debug)]
 pub struct Running {
     link: Link,
@@ -211,17 +211,17 @@ pub struct Running {
 }
 
 impl Running {
-    /// Returns the process ID, which is also that of the process group.
+    /// Returns the ID of the run's process, which is also that of its process group.
     pub fn group(&self) -> Pid {
         self.group
     }
 
-    /// Waits for the end of the run; `None` if `until` passes or `waiting` gives up first.
+    /// Waits for the end of the run. Returns `None` if `until` passes or `waiting` gives up first.
     ///
     /// # Errors
     ///
-    /// [`PreloadedError::Lost`] if the process that the run was forked from is gone; the run is
-    /// then killed.
+    /// Returns [`PreloadedError::Lost`] if the process that the run was forked from is gone. The
+    /// run is then killed.
     pub fn wait(
         &mut self,
         until: Option<Instant>,
@@ -244,12 +244,12 @@ impl Running {
         }
     }
 
-    /// Sends a signal to the process group of the run.
+    /// Sends a signal to the process group of the run, and continues the group if it is stopped.
     pub fn end_group(&self, signal: Signal) {
-        // It may have just ended.
+        // The run may have ended in the meantime.
         let _gone = kill_process_group(self.group, signal);
         if signal != Signal::KILL {
-            // A stopped process receives no signal before it continues.
+            // A stopped process does not receive a signal until it continues.
             let _gone = kill_process_group(self.group, Signal::CONT);
         }
     }
@@ -269,13 +269,13 @@ fn nonsense() -> PreloadedError {
 
 enum ReceiveOutcome {
     Line(Value),
-    /// The other side has gone.
+    /// The other side has closed the connection.
     End,
     Late,
     Stopped,
 }
 
-/// A connection.
+/// A connection to the process.
 #[derive(Debug)]
 struct Link {
     socket: OwnedFd,
@@ -290,14 +290,14 @@ impl Link {
         let socket = socket.map_err(io::Error::from)?;
         match connect(&socket, &address) {
             Ok(()) => Ok(Self { socket, text: Vec::new() }),
-            // It exists, but does not accept connections.
+            // The socket exists, but accepts no connections at the moment.
             Err(Errno::AGAIN) => Err(PreloadedError::Silent(Duration::ZERO)),
             Err(Errno::NOENT | Errno::CONNREFUSED) => Err(PreloadedError::Absent),
             Err(error) => Err(io::Error::from(error).into()),
         }
     }
 
-    /// Sends one byte with a descriptor.
+    /// Sends a descriptor, along with a single byte.
     fn hand(&self, stream: BorrowedFd<'_>) -> Result<(), PreloadedError> {
         let streams = [stream];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -334,7 +334,7 @@ impl Link {
         Ok(())
     }
 
-    /// Returns the next line.
+    /// Returns the next line, parsed as JSON.
     fn line(
         &mut self,
         until: Option<Instant>,

@@ -1,21 +1,21 @@
-//! A run in a preloaded process that uses our own terminal. Signals that we receive are forwarded
-//! to it, since it has its own session.
+//! A run in a preloaded process that uses our own terminal. We forward the signals that we receive
+//! to the run, because it has its own session.
 
 use super::{PreloadedError, Running, Waiting};
 use crate::runner::Outcome;
 use crate::sys::relay;
 use std::time::Duration;
 
-/// Maximum sleep; signals wake us anyway.
+/// Longest sleep. Signals end a sleep earlier.
 const PULSE: Duration = Duration::from_secs(60);
 
-/// Waits for the end of a run, and in the meantime forwards signals that interrupt, end or stop it,
-/// or announce a change of the window size. Must be called on the main thread.
+/// Waits for the end of a run. Until then, forwards signals that interrupt, end or stop it, or that
+/// announce a change of the window size. Must be called on the main thread.
 ///
 /// # Errors
 ///
-/// If the process that the run was forked from dies, in which case the run is killed; or if the
-/// system refuses handlers.
+/// Returns an error if the process that the run was forked from dies, in which case the run is
+/// killed, or if the signal handlers can't be installed.
 pub fn relayed(mut running: Running) -> Result<Outcome, PreloadedError> {
     let _passes = relay::to_group(running.group())?;
     let mut never = || false;

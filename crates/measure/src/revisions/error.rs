@@ -1,4 +1,4 @@
-//! Errors of preparing revisions, in words for the user.
+//! Errors of preparing revisions, worded for the user.
 
 use crate::error::MeasureError;
 use crate::resolve::ResolveError;
@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Reasons why a revision is unavailable.
 #[derive(Debug, Error)]
 pub enum RevisionError {
-    /// Git is not installed.
+    /// git is not installed.
     #[error("revisions are checked out with git, which cannot be run: {0}")]
     NoGit(ResolveError),
     /// The directory is not in a repository, or its repository has no working tree.
@@ -28,7 +28,7 @@ pub enum RevisionError {
     Unknown {
         /// The name as written.
         revision: String,
-        /// The top of the repository.
+        /// Root directory of the repository's working tree.
         repository: PathBuf,
         /// Git's message.
         said: String,
@@ -41,12 +41,12 @@ pub enum RevisionError {
         /// Git's message.
         said: String,
     },
-    /// A submodule has changes that its commits do not contain.
+    /// A submodule has uncommitted changes.
     #[error(
         "the submodule `{path}` has changes that are not committed in it, so they would not be measured: commit them there, or undo them"
     )]
     SubmoduleChanged {
-        /// Path of the submodule from the top.
+        /// Path of the submodule, relative to the root directory.
         path: String,
     },
     /// The build line failed.
@@ -56,9 +56,9 @@ pub enum RevisionError {
     Build {
         /// The revision as written.
         revision: String,
-        /// The line.
+        /// The build line.
         line: String,
-        /// The outcome, in words that complete a sentence.
+        /// How the build line ended, in words that complete a sentence.
         how: String,
         /// The last lines of the build's output; may be empty.
         end: String,
@@ -68,7 +68,7 @@ pub enum RevisionError {
     /// A program run in the tree of a revision failed.
     #[error("it {how}.{}\nIts whole output is in {}", ending_of(end), log.display())]
     Run {
-        /// The outcome, in words that complete a sentence.
+        /// How the program ended, in words that complete a sentence.
         how: String,
         /// The last lines of the program's output; may be empty.
         end: String,
@@ -89,7 +89,7 @@ pub enum RevisionError {
     /// The user interrupted the preparation. An unfinished build is restarted the next time.
     #[error("interrupted")]
     Interrupted,
-    /// Nothing can be started, or the program that starts it was killed.
+    /// No process can be started, or the launcher was killed.
     #[error(transparent)]
     Measure(#[from] MeasureError),
 }

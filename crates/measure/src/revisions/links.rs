@@ -1,13 +1,13 @@
 //! Links one revision several times with different section orders, by passing a seed for the order
-//! to the linker, whatever the build system.
+//! to the linker. This works with any build system.
 //!
 //! GCC and Clang look for the linker first in the directories of `COMPILER_PATH` (gcc(1),
-//! "Environment Variables"). A script of ours in such a directory takes the linker's place and
-//! starts mold or lld with the seed, so that neither build files nor variables with the project's
-//! own options have to be changed. Rust's compiler tells its C compiler to use another linker.
-//! Therefore cargo is given a script as its linker: it calls the C compiler with our directory and,
-//! as the last option, a linker that is found there. The script is the same for all seeds, so that
-//! cargo compiles nothing again. Other build systems find the seed in `ASSAY_BUILD_SEED`.
+//! "Environment Variables"). Our script in such a directory replaces the linker and starts mold or
+//! lld with the seed, so that neither build files nor variables with the project's own options have
+//! to be changed. Rust's compiler tells its C compiler to use another linker. Therefore, cargo is
+//! given a script as its linker, which calls the C compiler with our directory and, as the last
+//! option, a linker that is found there. The script is the same for all seeds, so that cargo
+//! recompiles nothing. Other build systems find the seed in `ASSAY_BUILD_SEED`.
 
 use super::RevisionError;
 use crate::command::Command;
@@ -20,35 +20,35 @@ use std::path::{Path, PathBuf};
 
 /// The names under which compilers look for a linker.
 const ASKED_FOR: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
-/// The script that cargo uses as the linker.
+/// Name of the script that cargo uses as its linker.
 const OF_CARGO: &str = "cargo-linker";
-/// C libraries of the targets for which cargo uses that script.
+/// C libraries of the targets for which cargo uses [`OF_CARGO`].
 const C_LIBRARIES: [&str; 2] = ["GNU", "MUSL"];
 /// The environment variable with the seed of a link.
 pub const SEED: &str = "ASSAY_BUILD_SEED";
 
-/// How often to link a program, and which.
+/// Which program to link, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// Number of links.
+    /// Number of times to link.
     pub count: u32,
-    /// The program, relative to the top of the tree.
+    /// Path of the program, relative to the root of the tree.
     pub program: PathBuf,
-    /// The linker that shuffles; with `None`, shuffling is left to the build line.
+    /// The linker that shuffles the sections, or `None` to leave shuffling to the build line.
     pub linker: Option<Linker>,
 }
 
 /// A linker that can shuffle sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linker {
-    /// mold, of any version.
+    /// Any version of mold.
     Mold,
-    /// lld, from LLVM 11 on.
+    /// lld from LLVM 11 or later.
     Lld,
 }
 
 impl Linker {
-    /// Returns the installed linker, preferring mold to lld.
+    /// Returns the installed linker, preferring mold to lld. `None` if neither is installed.
     pub fn installed() -> Option<Self> {
         let is_there = |name: &str| Command::new([name]).is_ok_and(|it| it.resolve().is_ok());
         let known = [(Self::Mold, "mold"), (Self::Lld, "ld.lld")];
@@ -70,8 +70,8 @@ impl Linker {
         }
     }
 
-    /// Returns the script, which calls the linker by its absolute path, since its name would lead
-    /// to the script again.
+    /// Returns the script that replaces the linker. It calls the linker by its absolute path,
+    /// because the linker's name would lead to the script again.
     fn script(self) -> Option<String> {
         let name = if self == Self::Mold { "mold" } else { "ld.lld" };
         let path = Command::new([name]).ok()?.resolve().ok()?;
@@ -83,21 +83,21 @@ impl Linker {
 }
 
 impl Links {
-    /// Returns the path of a linked program, relative to the top of the tree; links are counted
-    /// from 1. It is next to the original, because it may need files there.
+    /// Returns the path of the program made by a link, relative to the root of the tree. Links are
+    /// counted from 1. The path is next to the original, which may need files there.
     pub fn file(&self, number: u32) -> PathBuf {
         let mut name = self.program.clone().into_os_string();
         name.push(format!("-build-{number}"));
         name.into()
     }
 
-    /// Returns the part of a tree's identity that the links determine.
+    /// Returns the links' contribution to the key that identifies a tree.
     pub(super) fn key(&self) -> String {
         let linker = self.linker.map_or("", Linker::name);
         format!("{} links of {} by {linker}", self.count, self.program.display())
     }
 
-    /// Puts our script in the linker's place, in a separate directory below `home`.
+    /// Creates the scripts that replace the linker, in a separate directory below `home`.
     pub(super) fn prepare(&self, home: &Path) -> Result<(), RevisionError> {
         let Some(script) = self.linker.and_then(Linker::script) else { return Ok(()) };
         let failed = |path: &Path| {
@@ -111,7 +111,7 @@ impl Links {
         let scripts = ASKED_FOR.iter().map(|name| (*name, script.as_str()));
         for (name, text) in scripts.chain([(OF_CARGO, of_cargo)]) {
             let path = directory.join(name);
-            // Another assay may be running it: replace it atomically.
+            // Another `assay` process may be running the script, so replace it atomically.
             let new = directory.join(format!(".{name}-{}", std::process::id()));
             fs::write(&new, text).map_err(failed(&new))?;
             fs::set_permissions(&new, Permissions::from_mode(0o700)).map_err(failed(&new))?;
@@ -124,7 +124,7 @@ impl Links {
         home.join(format!("linker-{}", self.linker.map_or("none", Linker::name)))
     }
 
-    /// Returns the environment variables for building a link; links are counted from 1.
+    /// Returns the environment variables for building a link. Links are counted from 1.
     pub(super) fn variables(&self, home: &Path, number: u32) -> Vec<(String, String)> {
         let seed = number.to_string();
         let mut set = vec![(SEED.to_owned(), seed.clone())];
@@ -143,13 +143,13 @@ impl Links {
         set
     }
 
-    /// Removes the program and its copies from a tree, except tracked files and earlier links. Cargo,
-    /// for example, links again only if its own copy is missing.
+    /// Removes the program and its copies from a tree, except tracked files and earlier links. This
+    /// is needed because cargo, for example, links again only if its own copy is missing.
     ///
     /// # Errors
     ///
-    /// The path that could not be read or removed, and the reason. A missing program is not an
-    /// error: the build line may create it under another name first.
+    /// Returns the path that could not be read or removed, and the reason. A missing program is not
+    /// an error, because the build line may create it under another name first.
     pub(super) fn remove(
         &self,
         tree: &Path,

@@ -12,7 +12,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// Variables that affect compilers and build tools: a build with other values is a different build.
+/// Environment variables that affect compilers and build tools. A build with other values is a
+/// different build.
 const STEERING: [&str; 16] = [
     "AR",
     "CC",
@@ -69,8 +70,8 @@ impl BuildPaths {
     }
 }
 
-/// Opens a file and locks it; `None` if another process holds it, or has removed it in the
-/// meantime.
+/// Opens a file and locks it. Returns `None` if another process holds the lock, or has removed the
+/// file in the meantime.
 pub(super) fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File>> {
     let file = private::options().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, how) {
@@ -83,7 +84,7 @@ pub(super) fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File
     Ok(still.then_some(file))
 }
 
-/// Returns a digest of several texts, in hexadecimal digits.
+/// Returns the SHA-256 digest of several texts in hexadecimal digits.
 pub(super) fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     for text in texts {

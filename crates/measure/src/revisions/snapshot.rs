@@ -1,9 +1,9 @@
-//! The working tree as a commit, so that it can be built like any other revision; also merge bases,
-//! and the files that differ between commits.
+//! Represents the working tree as a commit, so that it can be built like any other revision. Also
+//! finds merge bases and the files that differ between commits.
 //!
 //! The commit is an object of the user's repository that no reference names, like those of `git
-//! stash create`: git will remove it with other unused objects. The index, the branches and the
-//! files stay as they are. The same files always give the same commit.
+//! stash create`, so git will eventually remove it with other unused objects. The index, the
+//! branches and the files stay as they are. The same files always give the same commit.
 
 use super::{Repository, Revision, RevisionError, done};
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Variables that make the commit depend on nothing but the files and the parent commit.
+/// Variables that make the commit depend only on the files and the parent commit.
 const AUTHOR: [&str; 6] = [
     "GIT_AUTHOR_NAME=assay",
     "GIT_AUTHOR_EMAIL=assay@localhost",
@@ -28,18 +28,18 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`RevisionError::SubmoduleChanged`], [`RevisionError::Git`], [`RevisionError::Cache`],
-    /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::SubmoduleChanged`], [`RevisionError::Git`],
+    /// [`RevisionError::Cache`], [`RevisionError::Interrupted`] or [`RevisionError::Measure`].
     pub fn snapshot(&mut self) -> Result<Option<Revision>, RevisionError> {
         self.snapshot_without(&[])
     }
 
-    /// Like [`Self::snapshot`], but leaves out files and directories that git does not track, given
-    /// by their path from the top of the repository.
+    /// Like [`Self::snapshot`], but leaves out the given files and directories if git does not
+    /// track them. Their paths are relative to the root of the repository.
     ///
     /// # Errors
     ///
-    /// Like [`Self::snapshot`].
+    /// Fails as [`Self::snapshot`] does.
     pub fn snapshot_without(
         &mut self,
         untracked: &[PathBuf],
@@ -51,7 +51,8 @@ impl Repository {
         let what = "record the files of the working tree";
         let index = self.home.join(format!("snapshot-{}.index", std::process::id()));
         let own = self.git(["rev-parse", "--git-path", "index"])?;
-        // The copy saves reading files that were not changed. Without it, all are read.
+        // With a copy of the index, git need not read unchanged files. Without it, git reads all
+        // files.
         if copy_with_time(&self.top.join(super::path_in(&own)), &index).is_err() {
             let _absent = fs::remove_file(&index);
         }
@@ -75,7 +76,8 @@ impl Repository {
         let what = "record the files of the working tree";
         let top = self.top.clone();
         let own = [[OsString::from("GIT_INDEX_FILE="), index.into()].into_iter().collect()];
-        // A repository may forbid line endings that can't be restored; nothing is restored here.
+        // The configuration may reject line endings that can't be restored, but nothing is restored
+        // here.
         let add = ["-c", "core.safecrlf=false", "add", "--all", "--"];
         let mut add: Vec<OsString> = add.map(OsString::from).into();
         for path in untracked {
@@ -90,24 +92,26 @@ impl Repository {
         Ok(done(written, what)?.text().trim().to_owned())
     }
 
-    /// Returns the tree of a commit; `None` if the commit does not exist.
+    /// Returns the tree object of a commit, or `None` if the commit does not exist.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Interrupted`] or [`RevisionError::Measure`].
     pub fn tree_of(&mut self, commit: &str) -> Result<Option<String>, RevisionError> {
         let found =
             self.git(["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])?;
         Ok(found.success.then(|| found.text().trim().to_owned()))
     }
 
-    /// Returns the directory of the user's hooks, given by `core.hooksPath` or in the repository.
+    /// Returns the directory of the user's hooks, which `core.hooksPath` names or which is in the
+    /// repository.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Interrupted`] or [`RevisionError::Measure`].
     pub fn hooks(&mut self) -> Result<PathBuf, RevisionError> {
-        // Our own calls set this variable so that no hook runs; only the configuration files count.
+        // Our own calls set this variable so that no hook runs, so only the configuration files
+        // count.
         let words = ["config", "--path", "--get-all", "core.hooksPath"];
         let found = self.git(words)?.text();
         // The last value counts.
@@ -118,35 +122,38 @@ impl Repository {
         })
     }
 
-    /// Returns the best common ancestor of two commits, given by hash; `None` if there is none, or
-    /// in a clone that is too shallow to contain it.
+    /// Returns the best common ancestor of two commits, given by hash. `None` if there is none, or
+    /// if the clone is too shallow to contain it.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Interrupted`] or [`RevisionError::Measure`].
     pub fn merge_base(&mut self, one: &str, other: &str) -> Result<Option<String>, RevisionError> {
         let found = self.git(["merge-base", one, other])?;
         let first = found.text().lines().next().map(str::to_owned);
         Ok(first.filter(|_| found.success))
     }
 
-    /// Returns the files of a commit, by their paths from the top; without those of submodules.
+    /// Returns the files of a commit, without those of submodules, by their paths relative to the
+    /// root directory.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Git`], [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Git`], [`RevisionError::Interrupted`] or
+    /// [`RevisionError::Measure`].
     pub fn files(&mut self, commit: &str) -> Result<Vec<String>, RevisionError> {
         let words = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", commit];
         let found = done(self.git(words)?, "list the files of a commit")?;
         Ok(found.text().split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Returns the files that differ between two commits, given by hash, by their paths from the
-    /// top.
+    /// Returns the files that differ between two commits, given by hash. Their paths are relative
+    /// to the root directory.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Git`], [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// Returns [`RevisionError::Git`], [`RevisionError::Interrupted`] or
+    /// [`RevisionError::Measure`].
     pub fn changed(&mut self, one: &str, other: &str) -> Result<Vec<String>, RevisionError> {
         let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other];
         let found = done(self.git(words)?, "list the changed files")?;
@@ -155,11 +162,11 @@ impl Repository {
     }
 }
 
-/// Copies a file with its time of modification.
+/// Copies a file and its modification time.
 ///
-/// *Note:* git compares the time of its index with those of the files to know which files it must
-/// read (racy-git): a copy with a new time would hide changes made within a second of the last
-/// commit.
+/// *Note:* git compares the modification time of its index with those of the files to determine
+/// which files it must read (racy-git). A copy with a new time would hide changes made within a
+/// second of the last commit.
 fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
     let modified = fs::metadata(from)?.modified()?;
     fs::copy(from, to)?;

@@ -5,9 +5,10 @@ use super::{Repository, RevisionError, done, path_in};
 use std::path::{Component, Path};
 
 impl Repository {
-    /// Checks the submodules of a tree out of the user's own repositories of them, which may have
-    /// commits that their remotes lack. Those of which the user has no repository, or not this
-    /// commit, are left out. `top` and `common` are the user's working tree and git directory.
+    /// Checks out the submodules of a tree from the user's own repositories of them, which may have
+    /// commits that their remotes lack. A submodule is left out if the user has no repository of
+    /// it, or one without the required commit. `top` and `common` are the user's working tree and
+    /// git directory.
     pub(super) fn borrow_submodules(
         &mut self,
         top: &Path,
@@ -16,7 +17,7 @@ impl Repository {
         what: &str,
     ) -> Result<(), RevisionError> {
         for (name, path) in self.submodules(tree)? {
-            // A path that is a submodule of this commit leads through no symbolic link.
+            // If a path is a submodule of this commit, it leads through no symbolic link.
             let listed = ["ls-tree", "HEAD", "--", &path];
             let listed = self.subprocesses.git(tree, listed)?.text();
             let commit =
@@ -31,7 +32,7 @@ impl Repository {
                 }
                 false => kept,
             };
-            // Its own working tree may be gone.
+            // The working tree of the lending repository may be gone.
             let has = ["--work-tree=.", "cat-file", "-e", &format!("{commit}^{{commit}}")];
             if !lender.join("objects").is_dir() || !self.subprocesses.git(&lender, has)?.success {
                 continue;

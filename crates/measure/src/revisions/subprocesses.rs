@@ -17,14 +17,14 @@ use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
 use assay_data::{private, threads};
 
-/// Interval for checking whether the user wants to stop.
+/// Interval for checking whether the user has interrupted.
 const LOOK: Duration = Duration::from_millis(20);
 /// Number of log lines shown in an error.
 const LINES: usize = 20;
 /// Number of bytes read from the end of a log to find those lines.
 const TAIL: u64 = 1 << 16;
-/// Runs the following words without the variables that point git to a repository: git sets them for
-/// its hooks, and with them commands in another tree would act on that repository.
+/// Start of a shell script that unsets the variables that point git to a repository. git sets them
+/// for its hooks, and with them, commands in another tree would act on the hook's repository.
 const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR \
                      GIT_OBJECT_DIRECTORY GIT_NAMESPACE; ";
 
@@ -33,7 +33,7 @@ const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_C
 pub(super) struct GitOutput {
     pub(super) success: bool,
     pub(super) output: Vec<u8>,
-    /// Error output of the command, without surrounding empty lines.
+    /// Standard error of the command, without surrounding empty lines.
     pub(super) errors: String,
 }
 
@@ -43,7 +43,7 @@ impl GitOutput {
     }
 }
 
-/// Runs the programs that revisions need.
+/// Runs the programs that are needed to prepare revisions.
 pub(super) struct Subprocesses {
     runner: Runner,
     git: PathBuf,
@@ -65,8 +65,8 @@ impl Subprocesses {
         self.git_with(directory, words.into_iter().map(Into::into), &[], &[])
     }
 
-    /// Runs git in the user's repository, without running programs from its configuration or
-    /// fetching anything. `exported` are variables of git, each as `NAME=VALUE`.
+    /// Runs git in the user's repository. This runs no programs from its configuration and fetches
+    /// nothing. `exported` are environment variables for git, each as `NAME=VALUE`.
     pub(super) fn git_of_user<W: Into<OsString>>(
         &mut self,
         directory: &Path,
@@ -88,7 +88,7 @@ impl Subprocesses {
         variables: &[(&str, &str)],
         exported: &[OsString],
     ) -> Result<GitOutput, RevisionError> {
-        // `env` comes after the variables of a git hook are unset.
+        // `env` sets variables after those of a git hook have been unset.
         let script = format!("{APART}exec env \"$@\"");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
         let own = own.into_iter().chain(exported.iter().cloned());
@@ -108,8 +108,8 @@ impl Subprocesses {
         })
     }
 
-    /// Runs a line with `/bin/sh`, with all its output written to a file. Returns a description of
-    /// its failure, in words; `None` if it succeeded.
+    /// Runs a shell line with `/bin/sh` and writes all its output to a file. Returns a description
+    /// of its failure, or `None` if it succeeded.
     pub(super) fn line(
         &mut self,
         directory: &Path,
@@ -121,9 +121,9 @@ impl Subprocesses {
         self.logged(directory, words.into_iter(), variables, log, RunOptions::default())
     }
 
-    /// Like [`Self::line`], for a program with its arguments; also ends all its descendants
-    /// afterwards: an `assay` that is killed can't end the processes it has started, and its
-    /// launcher dies with it.
+    /// Like [`Self::line`], but runs a program with its arguments, and ends all its descendants
+    /// afterwards, because an `assay` that is killed can't end the processes that it started, and
+    /// its launcher dies with it.
     pub(super) fn words(
         &mut self,
         directory: &Path,
@@ -155,15 +155,15 @@ impl Subprocesses {
         Ok((!result.outcome.is_success()).then(|| result.outcome.to_string()))
     }
 
-    /// Runs a command to its end, or to the first interrupt, which ends all of its processes.
+    /// Runs a command until it ends, or until the first interrupt, which ends all of its processes.
     fn run(&mut self, command: &Command, options: RunOptions) -> Result<RunResult, RevisionError> {
         let subject = self.runner.add(command)?;
         let abort = self.runner.abort_handle();
         let over = AtomicBool::new(false);
         let runner = &mut self.runner;
         let result = thread::scope(|scope| {
-            // Measured runs are allowed to finish on a first interrupt. A build may take another
-            // hour, so it is ended.
+            // Measured runs are allowed to finish after a first interrupt. A build is ended,
+            // because it may take another hour.
             let watch = threads::start_in(scope, || {
                 while !over.load(Ordering::SeqCst) {
                     if interrupt::count() > 0
@@ -188,8 +188,8 @@ impl Subprocesses {
     }
 }
 
-/// Returns the last lines of a log, each indented; empty if there are none or the log can't be
-/// read, since the error names the log anyway.
+/// Returns the last lines of a log, each indented. Empty if there are none or the log can't be
+/// read, because the error names the log anyway.
 pub(super) fn end_of(log: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(log)?;

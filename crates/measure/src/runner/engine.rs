@@ -13,12 +13,12 @@ use crate::prepared::Prepared;
 use crate::sys::clock::monotonic_ns;
 use crate::wire::Reply;
 
-/// Time between asking a run to end and killing it, nanoseconds.
+/// Time between asking a run to end and killing it, in nanoseconds.
 pub(super) const GRACE_NS: u64 = 1_000_000_000;
 
 /// Runs prepared commands, one at a time.
 pub(crate) trait Engine: Send {
-    /// Registers a command; its number is the number of commands registered before.
+    /// Registers a command. Its number is the number of commands registered before it.
     fn learn(&mut self, prepared: &Prepared) -> Result<(), Trouble>;
 
     /// Runs a command once, and waits for its end.
@@ -29,24 +29,25 @@ pub(crate) trait Engine: Send {
         watching: Option<Watching<'_>>,
     ) -> Result<(Reply, Capture), Trouble>;
 
-    /// Returns the lower limit of observable peak memory, bytes.
+    /// Returns the smallest peak memory that can be observed, in bytes.
     fn memory_floor_bytes(&self) -> Option<u64>;
 
-    /// Returns the ID of the process that starts the commands, if it is a separate one.
+    /// Returns the ID of the process that starts the commands, or `None` if that is not a separate
+    /// process.
     fn process_id(&self) -> Option<u32>;
 
-    /// Begins to shut the engine down, without waiting for that; called between runs.
+    /// Begins to shut the engine down without waiting for it to end. Called between runs.
     fn dismiss(&mut self) {}
 
     /// Returns the current run, for callers that want to end it.
     fn in_flight(&self) -> Arc<dyn InFlight>;
 }
 
-/// Failures of an engine.
+/// Reasons why an engine failed.
 pub(crate) enum Trouble {
     /// Another process killed the engine.
     Gone,
-    /// We killed the engine, on an interrupt.
+    /// We killed the engine after an interrupt.
     Aborted,
     Error(MeasureError),
 }
@@ -62,7 +63,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// Requests a run to end if its observer wants that. A run that does not react is killed.
+/// Asks a run to end if its observer wants that. A run that does not react is killed.
 pub(crate) fn end_if_asked(
     watching: &mut Watching<'_>,
     capture: &Capture,

@@ -6,28 +6,28 @@ use crate::error::MeasureError;
 use crate::sys;
 use std::{fmt, io};
 
-/// The variable that selects the kind of runner.
+/// Name of the environment variable that selects the kind of runner.
 pub const RUNNER: &str = "ASSAY_RUNNER";
 
 /// The kinds of runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunnerKind {
-    /// The small program that starts, times and reaps commands; only on Linux.
+    /// The small program that starts, times and reaps commands. Available only on Linux.
     Launcher,
-    /// A thread of this process, using `posix_spawn` and `wait4`. It counts no events, and supports
-    /// no settings of the processes.
+    /// A thread of this process that uses `posix_spawn` and `wait4`. It counts no events, and does
+    /// not support process settings.
     Portable,
 }
 
 impl RunnerKind {
     const ALL: [Self; 2] = [Self::Launcher, Self::Portable];
 
-    /// Returns the kind for this process: the one named by [`RUNNER`], or otherwise the best that
-    /// the system has.
+    /// Returns the kind of runner for this process: the one that [`RUNNER`] names, or otherwise the
+    /// best one on the system.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::UnknownRunner`] for an unknown name.
+    /// Returns [`MeasureError::UnknownRunner`] if the variable names no known kind.
     pub fn chosen() -> Result<Self, MeasureError> {
         let Some(named) = std::env::var_os(RUNNER).filter(|named| !named.is_empty()) else {
             return Ok(sys::BEST_RUNNER);

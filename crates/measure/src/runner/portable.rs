@@ -1,11 +1,11 @@
 //! The engine for systems without the launcher: a thread of this process starts a command with
 //! `posix_spawn`, waits for it with `wait4`, and reads the clock just before and just after.
 //!
-//! It costs a program somewhat more than the launcher: the preparations of `posix_spawn` are timed
-//! as well, and peak memory can't be observed below that of `assay` itself. Processes that move to
-//! a separate session are not tracked. It supports no settings of the processes, and no event
-//! counts. The current run does not outlive `assay`, even if that is killed: its group is stored in
-//! a file for a shell that waits for our end.
+//! Its measurements include somewhat more overhead than the launcher's: the preparations of
+//! `posix_spawn` are timed as well, and peak memory can't be observed below that of `assay` itself.
+//! Processes that move to a separate session are not tracked. Process settings and event counts are
+//! not supported. The current run does not outlive `assay`, even if `assay` is killed: the run's
+//! group is stored in a file for a shell that waits until we end.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -43,17 +43,18 @@ use crate::sys::signals;
 use crate::sys::waiting::{self, Change};
 use crate::wire::{MOST_PADDING, OutputMode, Reply, Step};
 
-/// Interval for checking whether a run has stopped itself, if nothing else happens.
+/// Interval at which to check whether a run has stopped itself, if nothing else happens.
 const PULSE: Duration = Duration::from_secs(1);
-/// Time, in nanoseconds, after which a run that has stopped itself is ended if nobody continues it.
+/// Time, in nanoseconds, after which a run that has stopped itself is killed if nobody continues
+/// it.
 const MOST_STOPPED_NS: u64 = 5_000_000_000;
 /// Number of naps during which processes left in a run's group may end by themselves.
 const NAPS: u32 = 20;
 const NAP: Duration = Duration::from_micros(500);
-/// Script that kills the group stored in the file `$1` when we are gone.
+/// Shell script that kills the group stored in the file `$1`. It runs when we are gone.
 const END_GROUP: &str = "group=$(cat \"$1\") && [ \"$group\" -gt 1 ] && kill -9 \"-$group\"";
 
-/// The engine.
+/// The portable engine.
 pub(super) struct Portable {
     flight: Arc<Group>,
     guarded: Arc<Guarded>,
@@ -83,7 +84,7 @@ impl Guarded {
     }
 }
 
-/// Formats a number with a fixed width.
+/// Formats a group as a line of fixed width.
 fn line_of(group: i32) -> Vec<u8> {
     format!("{group:<11}\n").into_bytes()
 }
@@ -142,19 +143,19 @@ impl Engine for Portable {
         loop {
             let looking = watching.as_ref().map(|watching| (watching.every, watching.also));
             let (every, also) = looking.unwrap_or((PULSE, &[]));
-            // These are no longer read while a run ends.
+            // These are no longer read once the run has been asked to end.
             let also = if ended_at.is_none() { also } else { &[] };
             if has_ended(&ended, &capture, also, patience.sleep(every))? {
                 break;
             }
             capture.read_some();
-            // The first signal lets the run finish; only signals during this run count.
+            // The first signal lets the run finish, and signals from before this run do not count.
             let signals = interrupt::count();
             if signals >= 2 && signals > signals_before {
                 aborted = true;
                 if !flight.kill_group() {
-                    // The run is about to start, or is opening an input without a writer. Without a
-                    // guard it starts nothing.
+                    // The run is about to start, or is opening an input without a writer. Once its
+                    // guard is gone, the thread starts nothing.
                     return Err(Trouble::Aborted);
                 }
             }
@@ -203,8 +204,8 @@ fn reply_of(thread: JoinHandle<Reply>) -> Result<Reply, Trouble> {
     thread.join().map_err(|panic| Trouble::Error(lost(panic)))
 }
 
-/// Sleeps until the run has ended, something is readable, a signal arrives or the time is up;
-/// returns true if the run has ended.
+/// Sleeps until the run has ended, a descriptor is readable, a signal arrives, or the time is up.
+/// Returns true if the run has ended.
 fn has_ended(
     ended: &impl AsFd,
     capture: &Capture,
@@ -242,8 +243,8 @@ impl Patience {
         Self { timeout_ns, began, asked_at: None, was_stopped: false }
     }
 
-    /// Starts the timeout at the time at which the run began, `at`, rather than at that of the
-    /// request; does nothing if `at` is 0, because the run has not begun.
+    /// Counts the timeout from the time `at` at which the run began, rather than from that of the
+    /// request. Does nothing if `at` is 0, which means that the run has not begun.
     fn begin(&mut self, at: u64) {
         self.began = self.began.max(at);
     }
@@ -256,8 +257,8 @@ impl Patience {
             (None, None) => return most,
         };
         let left = due.saturating_sub(monotonic_ns());
-        // The wait for a limit never ends early; a run that ignored the request because it had not
-        // begun is requested to end again.
+        // The wait never ends before the limit is reached. A run that ignored the request because
+        // it had not begun is asked to end again.
         most.min(Duration::from_nanos(left).max(Duration::from_millis(1)))
     }
 
@@ -283,8 +284,8 @@ impl Patience {
 
     /// Records why a run ended.
     fn judge(&self, reply: &mut Reply) {
-        // A run that ended just as its time was up ended by itself. This uses the waiting thread's
-        // clock: on a busy machine the command begins later.
+        // A run that ended just before it was asked to end has ended by itself. This uses the
+        // waiting thread's clock, because the command begins later on a busy machine.
         reply.timed_out = self.asked_at.is_some_and(|at| reply.end_ns >= at);
         reply.stopped = self.was_stopped;
     }
@@ -294,11 +295,11 @@ impl Patience {
 struct Run {
     start: Start,
     flight: Arc<Group>,
-    /// Gone if this run is no longer awaited.
+    /// No longer valid if this run is not awaited any more.
     guarded: Weak<Guarded>,
-    /// Time at which the run was stopped, nanoseconds; 0 if it is not stopped.
+    /// Time at which the run was stopped, in nanoseconds, or 0 if it is not stopped.
     stopped: Arc<AtomicU64>,
-    /// Time at which the run began, nanoseconds; 0 if it has not begun.
+    /// Time at which the run began, in nanoseconds, or 0 if it has not begun.
     begun: Arc<AtomicU64>,
 }
 
@@ -325,7 +326,7 @@ impl Run {
     }
 }
 
-/// Starts the command, and waits for its end.
+/// Starts the command and waits for its end.
 fn run(
     mut command: Command,
     start: &Start,
@@ -339,7 +340,7 @@ fn run(
     let id = child.id().cast_signed();
     flight.set_group(id);
     guarded.remember(id);
-    // Only the command may hold the write ends of pipes: otherwise they would never end.
+    // Only the command may hold the write ends of pipes, which otherwise would never be closed.
     drop(command);
     let usage = loop {
         let change = waiting::wait(id).map_err(|error| (Step::Wait, error))?;
@@ -378,9 +379,8 @@ fn failed(step: Step, error: &io::Error) -> Reply {
     Reply { failure: Some((step, code)), ..Reply::default() }
 }
 
-/// Ends processes that a command left running in its group; returns true if there were any. They
-/// first get some time to leave by themselves: to end, or to move to a separate session, as daemons
-/// do.
+/// Kills processes that a command left running in its group, and returns true if there were any.
+/// They first get some time to end, or to move to a separate session as daemons do.
 fn clear(group: Pid, flight: &Group) -> bool {
     let is_gone = || test_kill_process_group(group).is_err();
     for nap in 0..=NAPS {
@@ -401,7 +401,8 @@ fn clear(group: Pid, flight: &Group) -> bool {
     true
 }
 
-/// Everything needed to start a command; all owned, since the thread may outlive the engine.
+/// Everything needed to start a command. All data is owned, because the thread may outlive the
+/// engine.
 struct Start {
     path: PathBuf,
     argv: Vec<OsString>,
@@ -494,7 +495,7 @@ fn nowhere() -> Result<Stdio, (Step, io::Error)> {
     null.map(Stdio::from).map_err(|error| (Step::Stderr, error))
 }
 
-/// Splits a variable into name and value; `None` if it is malformed.
+/// Splits a variable into name and value. Returns `None` if it is malformed.
 fn apart(both: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = both.as_bytes();
     // Some systems have variables whose names begin with `=`.

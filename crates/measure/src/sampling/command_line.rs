@@ -23,14 +23,14 @@ pub(super) const STATUS: &str = "status";
 /// as the program is gone, so another shell inside it writes the file.
 const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
-/// A process to start.
+/// The process to start for sampling.
 pub(super) struct SamplerProcess {
     pub command: process::Command,
-    /// The signal on which the process writes its samples and ends.
+    /// The signal that makes the process write its samples and end.
     pub stop_by: Signal,
     /// The file that the process writes, or the directory of its files.
     pub wrote: PathBuf,
-    /// True if the process ends by itself after the requested time.
+    /// True if the process ends by itself when the requested time is over.
     pub keeps_time: bool,
     /// The file into which the shell around the program writes its exit status.
     pub status: Option<PathBuf>,
@@ -124,7 +124,8 @@ pub(super) fn of(
             let words =
                 || iter::once(path.as_os_str()).chain(program.argv[1..].iter().map(|a| &**a));
             if is_kept && words().any(|word| word.to_str().is_none()) {
-                // py-spy panics on arguments that are not UTF-8: the shell reads them from a file.
+                // py-spy panics on arguments that are not UTF-8, so the shell reads them from a
+                // file.
                 let line = request.directory.join("line");
                 let failed = |source| SamplingError::Files { path: line.clone(), source };
                 fs::write(&line, shell_line(words())).map_err(failed)?;
@@ -137,8 +138,8 @@ pub(super) fn of(
     Ok(SamplerProcess { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
 }
 
-/// Returns the program, started as a sampler would start it but without one, so that the two are
-/// comparable.
+/// Returns the process for running the program as a sampler would start it, but without a sampler,
+/// so that the two are comparable.
 pub(super) fn plain(program: &Command) -> Result<SamplerProcess, SamplingError> {
     let mut command = process::Command::new(find::behind_shim(program.resolve()?));
     command.args(&program.argv[1..]);
@@ -147,7 +148,7 @@ pub(super) fn plain(program: &Command) -> Result<SamplerProcess, SamplingError> 
     Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
-/// Returns the Ruby program with a file that Ruby loads before it.
+/// Returns the process for running a Ruby program with the shim, which Ruby loads first.
 fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess, SamplingError> {
     let at = |name: &str| request.directory.join(name);
     let failed = |path: PathBuf| move |source| SamplingError::Files { path, source };
@@ -155,7 +156,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
     fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
     fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
     let SamplerProcess { mut command, .. } = plain(program)?;
-    // Our option comes after the user's.
+    // Our option comes after the user's options.
     let mut options = program.variable("RUBYOPT").unwrap_or_default();
     options.push(" -r");
     options.push(&shim);
@@ -163,7 +164,8 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
         Some(Clock::Cpu) => "cpu",
         _ => "wall",
     };
-    // Its timer does not accept a whole second, and the program would not even start.
+    // stackprof's timer rejects an interval of a second or more, and the program would not even
+    // start.
     let interval = (1e6 / request.rate).round().clamp(1.0, 999_999.0);
     command
         .env("RUBYOPT", options)
@@ -173,14 +175,14 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
     Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
-/// Returns words as a line for a shell, quoted if necessary.
+/// Joins words into a line for a shell, quoting them if necessary.
 fn shell_line<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<u8> {
     let mut line = Vec::new();
     for word in words {
         line.push(b'\'');
         for part in word.as_bytes().split_inclusive(|&byte| byte == b'\'') {
             line.extend_from_slice(part);
-            // Closes the quotation before the quote, and reopens it after it.
+            // Closes the quotation before the quote and reopens it afterwards.
             if part.ends_with(b"'") {
                 line.extend_from_slice(b"\\''");
             }

@@ -5,17 +5,17 @@ use crate::runner::Outcome;
 /// Outcome and resource use of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessEnd {
-    /// The outcome.
+    /// Outcome of the process.
     pub outcome: Outcome,
-    /// Wall time, seconds.
+    /// Wall time, in seconds.
     pub wall_seconds: f64,
-    /// Processor time of all processes, including a sampler outside the program, seconds.
+    /// Processor time of all processes, including a sampler outside the program, in seconds.
     pub cpu_seconds: f64,
-    /// The part of the processor time used by the started process itself, without its children,
-    /// seconds. If the sampler started the program, this is the sampler's own time.
+    /// Processor time of the started process itself, without its children, in seconds. If a sampler
+    /// started the program, this is the sampler's own time.
     pub leader_cpu_seconds: f64,
-    /// True if the user interrupted.
+    /// True if the user interrupted the run.
     pub interrupted: bool,
-    /// The last part of standard error.
+    /// The end of standard error.
     pub said: String,
 }

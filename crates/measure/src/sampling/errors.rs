@@ -1,5 +1,5 @@
-//! Errors of sampling, in words for the user: the missing sampler and how to install it, or the
-//! system setting that forbids sampling.
+//! Errors of sampling, worded for the user. They say which sampler is missing and how to install
+//! it, or which system setting forbids sampling.
 
 use super::ended::ProcessEnd;
 use super::request::{Sampler, Target};
@@ -26,7 +26,7 @@ pub enum SamplingError {
     Missing {
         /// Description of the program, such as "a Ruby program".
         subject: &'static str,
-        /// The suitable samplers, any of which would do.
+        /// The suitable samplers, any one of which is sufficient.
         samplers: Vec<Sampler>,
     },
     /// stackprof can sample Ruby programs only.
@@ -38,9 +38,9 @@ pub enum SamplingError {
     /// The program failed before anything was sampled.
     #[error("`{program}` {outcome}, and nothing was sampled before{said}")]
     Failed {
-        /// The command.
+        /// The program's command line.
         program: String,
-        /// The outcome of the program.
+        /// Outcome of the program.
         outcome: Outcome,
         /// The end of the output of the program and the sampler; may be empty.
         said: String,
@@ -74,7 +74,7 @@ pub enum SamplingError {
     Foreign {
         /// Process ID.
         process: u32,
-        /// Owner of the process: the user's name or number.
+        /// Name or number of the user who owns the process.
         owner: String,
     },
     /// The process belongs to the same user, but is not dumpable.
@@ -95,7 +95,7 @@ pub enum SamplingError {
         /// The end of the sampler's output; may be empty.
         said: String,
     },
-    /// A text file without an interpreter line.
+    /// The program is a text file without an interpreter line.
     #[error(
         "`{}` is a text file, and its first line does not name its interpreter (as `#!/usr/bin/env ruby` does); name it: assay profile 'INTERPRETER {}'",
         .path.display(), .path.display()
@@ -125,17 +125,17 @@ pub enum SamplingError {
     Nothing {
         /// The sampler.
         sampler: &'static str,
-        /// The outcome of the process.
+        /// How sampling ended, in words.
         ending: String,
         /// The end of the output of the sampler or the program; may be empty.
         said: String,
     },
 }
 
-/// Message if a sampler took no sample although nothing failed, with advice.
+/// Message, with advice, for a sampler that took no sample although nothing failed.
 const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more work, sample more often (--rate 5000), or include waiting (--clock wall, if the sampler supports it)";
 
-/// Time after which a sampler must have begun, seconds.
+/// Time in seconds by which a sampler must have begun.
 const LONG_ENOUGH: f64 = 2.0;
 
 impl SamplingError {
@@ -153,7 +153,7 @@ fn lines(samplers: &[Sampler]) -> String {
     samplers.iter().map(|sampler| format!("  {}", sampler.install())).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns an alternative to a sampler that requires a compiler to install.
+/// Returns a hint at an alternative to a sampler whose installation requires a compiler.
 fn instead(samplers: &[Sampler]) -> &'static str {
     match samplers {
         [Sampler::Rbspy] => {
@@ -175,15 +175,15 @@ fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     }
 }
 
-/// Returns the error for a sampler that left no file: sampling was not permitted, or the cause
-/// follows from its output and its outcome.
+/// Returns the error for a sampler that left no file. Either sampling was not permitted, or the
+/// sampler's output and outcome show the cause.
 pub(super) fn nothing_written(
     sampler: Sampler,
     ended: &ProcessEnd,
     target: Target<'_>,
     timed: bool,
 ) -> SamplingError {
-    // The location in the sampler's code is of no use to the user.
+    // The location in the sampler's code does not help the user.
     let own = ended.said.split("Stack backtrace:").next().unwrap_or_default().trim();
     let said = match own {
         "" => String::new(),
@@ -202,7 +202,7 @@ pub(super) fn nothing_written(
         {
             return SamplingError::Foreign { process, owner };
         }
-        // perf lists all possible settings at length; the conclusion is given here.
+        // perf explains all possible settings at length, so only the conclusion is given.
         let said = if sampler == Sampler::Perf { String::new() } else { said };
         let scope = machine_settings::ptrace_scope();
         return SamplingError::NotAllowed { sampler, scope, said };

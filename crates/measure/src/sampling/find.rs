@@ -11,14 +11,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The language of a program, as far as samplers distinguish it.
+/// The language of a program, as far as it matters for samplers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Run by a Ruby interpreter.
+    /// The program is run by a Ruby interpreter.
     Ruby,
-    /// Run by a Python interpreter.
+    /// The program is run by a Python interpreter.
     Python,
-    /// Anything else: the processor runs the program itself.
+    /// Anything else. The processor runs the program itself.
     Native,
 }
 
@@ -41,21 +41,22 @@ pub struct InstalledSampler {
     pub path: PathBuf,
 }
 
-/// Returns the language of a command's program, and its interpreter if it has one.
+/// Returns the language of a command's program, and the path of its interpreter, or of the program
+/// if it has none.
 ///
 /// # Errors
 ///
-/// If there is no such program.
+/// Returns an error if there is no such program, or if it is a text file that names no interpreter.
 pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), SamplingError> {
     let path = command.resolve()?;
-    // Version managers replace interpreters by their own scripts: their name shows the language.
+    // Version managers replace interpreters with their own scripts, whose names show the language.
     if by_name(&path) != Language::Native {
         return Ok((by_name(&path), path));
     }
     let mut start = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut start));
-    // A shell would run it as its own script, and so would perf, with confusing syntax errors.
-    // Compiled files have zeros at the start.
+    // A shell would run such a file as a shell script, and perf would do the same, with confusing
+    // syntax errors. Compiled files have zero bytes at the start.
     if read.is_ok() && !start.is_empty() && !start.starts_with(b"#!") && !start.contains(&0) {
         return Err(SamplingError::NoInterpreter { path: PathBuf::from(&command.argv[0]) });
     }
@@ -77,7 +78,7 @@ pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), Sam
 ///
 /// # Errors
 ///
-/// If there is no such process, it has ended, or it may not be inspected.
+/// Returns an error if there is no such process, or if it may not be inspected.
 pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     let own = Path::new("/proc").join(process.to_string());
     if processes::started(process).is_none() {
@@ -94,7 +95,7 @@ pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
         // Kernel threads have no executable.
         Ok(_) | Err(_) => {}
     }
-    // An interpreter embedded in another program is one of its libraries.
+    // If another program embeds an interpreter, the interpreter is one of its libraries.
     let maps = fs::read_to_string(own.join("maps")).unwrap_or_default();
     let has = |library: &str| {
         maps.lines()
@@ -107,12 +108,13 @@ pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     })
 }
 
-/// Finds the sampler for a language, or the requested one. `interpreter` is the program's own
-/// interpreter, if it is known and the program is yet to be started.
+/// Finds a sampler for a language, or the sampler in `forced`. `interpreter` is the program's own
+/// interpreter, if it is known and the program has not been started yet.
 ///
 /// # Errors
 ///
-/// If no suitable sampler is installed; the error includes installation commands.
+/// Returns an error if no suitable sampler is installed. The message includes installation
+/// commands.
 pub fn find(
     language: Language,
     forced: Option<Sampler>,
@@ -133,8 +135,8 @@ pub fn find(
             Sampler::Stackprof => {
                 interpreter.filter(|ruby| loads_stackprof(ruby)).map(Path::to_owned)
             }
-            // A version manager's script would start other programs, whose CPU time would count as
-            // the sampled program's.
+            // The script of a version manager would start other programs, whose CPU time would be
+            // attributed to the sampled program.
             Sampler::PySpy => {
                 let real = interpreter.map(|path| behind_shim(path.to_owned()));
                 beside(real.as_deref(), sampler.name()).or_else(|| in_path(sampler.name()))
@@ -146,8 +148,8 @@ pub fn find(
     found.ok_or(SamplingError::Missing { subject: language.subject(), samplers: candidates })
 }
 
-/// Returns the interpreter that a script's first line names, with or without `env`: its path, or
-/// its name.
+/// Returns the path or the name of the interpreter that a script's first line names, with or
+/// without `env`.
 fn interpreter(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
@@ -158,7 +160,8 @@ fn interpreter(line: &str) -> Option<String> {
 }
 
 fn by_name(path: &Path) -> Language {
-    // `ruby3.1` with the link name `ruby`, or vice versa: either name shows the language.
+    // The file may be `ruby3.1` and the link to it `ruby`, or vice versa. Either name shows the
+    // language.
     let names = [Some(path.to_owned()), path.canonicalize().ok()];
     for path in names.into_iter().flatten() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -190,7 +193,7 @@ pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     told.map(PathBuf::from).ok().filter(|real| is_program(real)).unwrap_or(path)
 }
 
-/// Returns true if this Ruby can load stackprof, which is determined by running it.
+/// Returns true if a Ruby interpreter can load stackprof, which is determined by running it.
 fn loads_stackprof(ruby: &Path) -> bool {
     let asked = std::process::Command::new(ruby)
         .args(["-rstackprof", "-e", "exit"])

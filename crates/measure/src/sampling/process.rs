@@ -24,23 +24,23 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time that a process has for writing its data after a request to stop.
+/// Time that a process has to write its data after it was asked to stop.
 const GRACE: Duration = Duration::from_secs(20);
 /// Time that remaining processes have to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 /// Maximum time to wait for the shell around a program to write the exit status, which takes longer
 /// on a busy machine.
 const FILE_GRACE: Duration = Duration::from_secs(1);
-/// Time between two checks for remaining processes.
+/// Interval between checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Maximum sleep, since a signal that arrives between the check and the sleep does not wake us.
+/// Longest sleep, because a signal that arrives between the check and the sleep does not wake us.
 const LOOK: Duration = Duration::from_millis(500);
-/// Number of bytes kept from the end of the output.
+/// Number of bytes of the output that are kept, counted from its end.
 const TAIL: u64 = 2000;
 
-/// Redirects input and output. Standard input is empty. Standard output is discarded, or shown on
-/// standard error, since our own standard output is for data. Standard error is kept in the file at
-/// `path`, or shown.
+/// Redirects the standard streams of a command. Standard input is empty. Without `show`, standard
+/// output is discarded and standard error is kept in the file at `path`. With `show`, both go to
+/// our standard error, because our own standard output is for data.
 pub(super) fn direct(
     command: &mut Command,
     path: &Path,
@@ -64,8 +64,8 @@ pub(super) fn direct(
     Ok(said)
 }
 
-/// Runs the command to its end. `status` is a file that the program's shell writes, perhaps after
-/// the end of the process.
+/// Runs a command until it ends. `status` is a file that the shell around the program writes,
+/// perhaps after the process has ended.
 pub(super) fn run(
     mut command: Command,
     stop_by: Signal,
@@ -81,7 +81,7 @@ pub(super) fn run(
     // Note: the sampler leads its own session, so that the guard can kill its whole group. A signal
     // to the sampler alone would leave the program running.
     child::end_with_us_as_session(&mut command, Arc::clone(guard.page()));
-    // Children that already exist are not handled here.
+    // Children that already exist are left alone.
     let others = children();
     let (cpu_before, count_before) = (usage::children_cpu_seconds(), interrupt::count());
     let began = clock::monotonic_ns();
@@ -98,7 +98,7 @@ pub(super) fn run(
         await_file(status, &others);
     }
     end_what_is_left(&others);
-    // The process's number may be reused from here on.
+    // From here on, the process ID may be reused.
     guard.page().set_group(0);
     let (outcome, leader_cpu_seconds) = waited.map_err(failed)?;
     Ok(ProcessEnd {
@@ -111,8 +111,8 @@ pub(super) fn run(
     })
 }
 
-/// Waits for the end, and returns the outcome and the processor time of the process itself. When
-/// time is up or the user interrupts, it asks the process to end, more forcefully each time.
+/// Waits for a process to end, and returns its outcome and its own processor time. When the time is
+/// up or the user interrupts, asks the process to end, more forcefully each time.
 fn wait(
     process: Pid,
     stop_by: Signal,
@@ -128,7 +128,7 @@ fn wait(
         // being started no longer wakes us.
         let count = interrupt::count();
         if count > handed_on {
-            // The process has its own session, so signals from the terminal do not reach it.
+            // The process has its own session, so it does not receive signals from the terminal.
             tell(process, asking(asked, stop_by));
             (handed_on, asked) = (count, asked + 1);
             end_by = Some(Instant::now() + GRACE);
@@ -138,7 +138,7 @@ fn wait(
             asked += 1;
             end_by = Some(Instant::now() + GRACE);
         }
-        // The accounting of an ended process can be read until it is waited for.
+        // The processor time of an ended process can be read until the process is waited for.
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(process), look) {
             Ok(Some(_)) => {
@@ -179,7 +179,7 @@ fn asking(asked: u32, stop_by: Signal) -> Signal {
 }
 
 fn tell(process: Pid, signal: Signal) {
-    // The process may have just ended.
+    // The process may have ended in the meantime.
     let _gone = kill_process(process, signal);
 }
 
@@ -193,22 +193,22 @@ fn await_file(file: &Path, others: &[Pid]) {
     }
 }
 
-/// Returns our children, except `others`, that are still running; those that have ended are reaped.
+/// Returns our running children, except `others`. Children that have ended are reaped.
 fn left_running(others: &[Pid]) -> Vec<Pid> {
     loop {
         let mut left = children();
         left.retain(|process| !others.contains(process));
         let found = left.len();
         left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
-        // The children of a process that ended during the check became ours afterwards.
+        // If a process ended during the check, its children have become ours since then.
         if !left.is_empty() || found == 0 {
             return left;
         }
     }
 }
 
-/// Ends processes left running: each is first asked to end, then all are killed and reaped.
-/// Processes that become orphans in this way are found afterwards.
+/// Ends processes that are left running. Each is first asked to end; later, all that remain are
+/// killed. Processes that become orphans in the meantime are found as well.
 fn end_what_is_left(others: &[Pid]) {
     let mut asked = Vec::new();
     let began = Instant::now();
@@ -230,7 +230,7 @@ fn end_what_is_left(others: &[Pid]) {
     }
 }
 
-/// Returns the children of this process.
+/// Returns the IDs of all children of this process.
 fn children() -> Vec<Pid> {
     let own = getpid();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -238,7 +238,7 @@ fn children() -> Vec<Pid> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter(|process| {
             let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-            // The name is in parentheses and may contain anything.
+            // The process name is in parentheses and may contain any characters.
             let behind = stat.rfind(')').map_or("", |end| &stat[end + 1..]);
             let parent = behind.split_whitespace().nth(1).and_then(|parent| parent.parse().ok());
             parent == Some(own.as_raw_nonzero().get())
@@ -247,7 +247,7 @@ fn children() -> Vec<Pid> {
         .collect()
 }
 
-/// Returns the end of the output; invalid UTF-8 is replaced.
+/// Returns the end of the output. Invalid UTF-8 is replaced.
 fn tail(mut said: &File) -> String {
     let length = said.metadata().map_or(0, |file| file.len());
     let mut bytes = Vec::new();
@@ -256,7 +256,7 @@ fn tail(mut said: &File) -> String {
         .and_then(|_| said.read_to_end(&mut bytes));
     match read {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        // The output is only explanatory; everything else is valid without it.
+        // The output only explains errors. Everything else is valid without it.
         Err(_) => String::new(),
     }
 }

@@ -7,18 +7,19 @@ use std::time::Duration;
 /// A sampling profiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampler {
-    /// stackprof, loaded into the Ruby process: the only one that distinguishes garbage collection.
+    /// stackprof, which is loaded into the Ruby process. It is the only sampler that distinguishes
+    /// garbage collection.
     Stackprof,
-    /// rbspy, external, for Ruby.
+    /// rbspy, which samples Ruby programs from outside.
     Rbspy,
-    /// py-spy, external, for Python.
+    /// py-spy, which samples Python programs from outside.
     PySpy,
     /// perf, for compiled programs.
     Perf,
 }
 
 impl Sampler {
-    /// Returns its name.
+    /// Returns the sampler's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stackprof => "stackprof",
@@ -28,7 +29,7 @@ impl Sampler {
         }
     }
 
-    /// Returns installation commands.
+    /// Returns commands that install the sampler.
     pub fn install(self) -> &'static str {
         match self {
             Self::Stackprof => {
@@ -42,7 +43,7 @@ impl Sampler {
         }
     }
 
-    /// Returns the default sampling rate per second: not a round number, so that it does not
+    /// Returns the default sampling rate per second. It is not round, so that it does not
     /// synchronize with other periodic events. Samplers that stop the process for each sample have
     /// a lower rate.
     pub fn usual_rate(self) -> f64 {
@@ -56,44 +57,44 @@ impl Sampler {
 /// The clock that a sampler's timer follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Processor time: waiting is not sampled.
+    /// Processor time. Waiting is not sampled.
     Cpu,
-    /// Elapsed time: waiting is sampled as well.
+    /// Elapsed time. Waiting is sampled as well.
     Wall,
 }
 
 /// The method by which perf unwinds the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGraph {
-    /// By frame pointers: cheap, but correct only if all code was compiled with them.
+    /// Uses frame pointers, which is cheap, but correct only if all code was compiled with them.
     FramePointers,
-    /// By debug information: expensive, but correct without frame pointers.
+    /// Uses debug information, which is expensive, but correct without frame pointers.
     Dwarf,
 }
 
-/// Target of the sampling.
+/// What to sample.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
     /// A program, from its start to its end.
     Command(&'a Command),
-    /// A running process; it continues afterwards.
+    /// A running process with this ID, which continues afterwards.
     Process(u32),
 }
 
-/// Sampling options.
+/// Options of a sampling run.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Samples per second.
+    /// Number of samples per second.
     pub rate: f64,
-    /// The timer's clock; `None` for the sampler's default.
+    /// The clock that the timer follows, or `None` for the sampler's default.
     pub clock: Option<Clock>,
     /// The method by which perf unwinds the stack.
     pub call_graph: CallGraph,
     /// Time after which sampling ends, together with the program if it was started here.
     pub duration: Option<Duration>,
-    /// An empty directory for intermediate files; the caller removes it.
+    /// An empty directory for intermediate files, which the caller removes.
     pub directory: &'a Path,
-    /// If true, py-spy samples the program without its children. When it follows children, py-spy
+    /// If true, py-spy samples the program without its children. When py-spy follows children, it
     /// loses a program that calls exec.
     pub alone: bool,
     /// If true, the program's output is shown on standard error instead of being discarded.

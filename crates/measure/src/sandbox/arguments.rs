@@ -1,19 +1,19 @@
-//! The bubblewrap arguments for a policy. The system is inspected, but nothing is created.
+//! The bubblewrap arguments for a policy. This module inspects the system, but creates nothing.
 
 use crate::sandbox::policy::Policy;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories of the system that every program needs; missing ones are skipped.
+/// System directories that every program needs. Missing ones are skipped.
 const SYSTEM: [&str; 5] = ["/usr", "/etc", "/opt", "/nix/store", "/gnu/store"];
-/// Directories that are links to directories in `/usr` on most systems.
+/// Directories that most systems have as links to directories in `/usr`.
 const OLD: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Host name shown inside.
+/// Host name inside the sandbox.
 const HOST: &str = "sandbox";
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Arguments for bubblewrap, in order: later ones override earlier ones.
+/// Arguments for bubblewrap. Later arguments override earlier ones.
 struct BubblewrapArguments(Vec<OsString>);
 
 impl BubblewrapArguments {
@@ -40,7 +40,8 @@ pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsStr
     in_memory(&mut words, policy, Path::new("/dev/shm"));
     in_memory(&mut words, policy, Path::new("/tmp"));
     in_memory(&mut words, policy, Path::new("/run"));
-    // Host name resolution: a link into `/run` on many systems, which is not mounted inside.
+    // On many systems, the configuration of host name resolution is a link into `/run`, which is
+    // not mounted inside.
     if policy.network
         && let Ok(names) = fs::canonicalize("/etc/resolv.conf")
         && !is_of_system(&names)
@@ -62,7 +63,7 @@ pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsStr
             false => words.add(&[&"--ro-bind", &"/dev/null", path]),
         }
     }
-    // The directories that contain all these mounts are in memory, without a limit.
+    // The directories that contain all these mounts are in memory and have no size limit.
     words.add(&[&"--remount-ro", &"/dev", &"--remount-ro", &"/"]);
     words.add(&[&"--chdir", &policy.directory, &"--clearenv"]);
     for (name, value) in [("PATH", PATH), ("HOME", "/tmp"), ("TMPDIR", "/tmp")] {
@@ -81,7 +82,7 @@ fn in_memory(words: &mut BubblewrapArguments, policy: &Policy, at: &Path) {
     words.add(&[&"--perms", &"1777", &"--tmpfs", &at]);
 }
 
-/// Adds programs and libraries, as on this system.
+/// Adds the system's programs and libraries at their usual paths.
 fn system(words: &mut BubblewrapArguments) {
     for path in SYSTEM {
         words.add(&[&"--ro-bind-try", &path, &path]);
@@ -94,14 +95,14 @@ fn system(words: &mut BubblewrapArguments) {
     }
 }
 
-/// Returns the words that set the limits of each process; they precede the command to run.
-/// `prlimit` is an absolute path, since the PATH inside may contain programs written by the
+/// Returns the words that set the limits of each process, to be put before the command to run.
+/// `prlimit` is an absolute path, because the PATH inside may contain programs written by the
 /// command. `has_groups` means that memory and processes are limited for all processes together.
 pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<OsString> {
     let limits = &policy.limits;
     let alone = |limit: Option<u64>| limit.filter(|_| !has_groups);
     let of = [
-        // Core dumps would be written to a place set by the machine.
+        // The machine determines where core dumps are written.
         ("core", Some(0)),
         ("data", alone(limits.memory)),
         ("nproc", alone(limits.processes)),
@@ -119,7 +120,7 @@ pub(crate) fn is_of_system(path: &Path) -> bool {
     SYSTEM.iter().chain(&OLD).any(|system| path.starts_with(system))
 }
 
-/// Returns the path of a program on the usual search path.
+/// Returns the path of a program in the caller's PATH or on the usual search path.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let usual = OsString::from(PATH);

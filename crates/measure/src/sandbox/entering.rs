@@ -1,4 +1,4 @@
-//! The sandbox of this machine: detects the available mechanisms, and builds command lines that run
+//! The sandbox of this machine. Detects the available mechanisms, and builds command lines that run
 //! inside.
 
 use crate::descriptors;
@@ -17,10 +17,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Script that enters the groups, mounts directories where the sandbox's user can reach them (in a
-/// separate mount namespace), and passes the arguments to bubblewrap. They are passed in a file,
-/// since everybody can see command lines, and not as environment variables, since the intermediate
-/// programs would obey them. These programs have no variables at all: bubblewrap remains the first
-/// process inside, where its variables could be read.
+/// separate mount namespace), and passes the arguments to bubblewrap. The arguments are passed in a
+/// file, because everybody can see command lines, and because the intermediate programs would obey
+/// environment variables. These programs have no variables at all, because bubblewrap remains the
+/// first process inside, where its variables could be read.
 const ENTER: &str = r#"words=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
 while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift
@@ -36,7 +36,7 @@ struct User {
     group: u32,
 }
 
-/// A way to run commands where they can do no harm.
+/// Runs commands where they can do no harm.
 #[derive(Debug)]
 pub struct Sandbox {
     bubblewrap: PathBuf,
@@ -44,24 +44,25 @@ pub struct Sandbox {
     /// The program that switches to another user, and that user; `None` if the current user has no
     /// privileges to lose.
     becomes: Option<(PathBuf, User)>,
-    /// True if further namespaces can be forbidden inside.
+    /// True if bubblewrap can forbid further namespaces inside.
     closes: bool,
     groups: Groups,
-    /// Directory of the argument files.
+    /// Private directory of the argument files.
     room: Room,
-    /// Mounts for directories that only root can reach; `None` if unnecessary or impossible.
+    /// Mounts for directories that only root can reach. `None` if they are unnecessary or
+    /// impossible.
     mounts: Option<Mounts>,
     entered: AtomicU64,
 }
 
-/// The program that creates a mount namespace, and the directory for the mounts.
+/// The program that creates a mount namespace, and the directory that contains the mount points.
 #[derive(Debug)]
 struct Mounts {
     unshare: PathBuf,
     room: Room,
 }
 
-/// A command line that runs in the sandbox; its argument file and control group exist until it is
+/// A command line that runs in the sandbox. Its argument file and control group exist until it is
 /// dropped.
 #[derive(Debug)]
 pub struct SandboxedCommand {
@@ -77,7 +78,8 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// If bubblewrap, `prlimit` or (for root) `setpriv` is missing, or no sandbox can be created.
+    /// Returns an error if bubblewrap, `prlimit` or (for root) `setpriv` is missing, or if no
+    /// sandbox can be created.
     pub fn find() -> Result<Self, SandboxError> {
         descriptors::close_on_exec();
         let program = |program: &'static str, package: &'static str| {
@@ -96,7 +98,8 @@ impl Sandbox {
         let mounts = None;
         let mut found =
             Self { bubblewrap, prlimit, becomes, closes: true, groups, room, mounts, entered };
-        // Existing groups may still be refused, and older versions lack `--disable-userns`.
+        // The system may still refuse to use existing groups, and older versions of bubblewrap lack
+        // `--disable-userns`.
         if found.tried().is_ok() {
             return Ok(found.with_mounts());
         }
@@ -133,8 +136,8 @@ impl Sandbox {
         self
     }
 
-    /// Returns true if a file or directory that only root can reach can be shown inside: everybody
-    /// may read it, but a parent directory is closed.
+    /// Returns true if a file or directory can be shown inside although only root can reach it,
+    /// because a parent directory is closed. Everybody must be permitted to read it.
     pub fn opens(&self, path: &Path) -> bool {
         let Ok(found) = fs::metadata(path) else { return false };
         let needed = if found.is_dir() { 0o005 } else { 0o004 };
@@ -161,17 +164,17 @@ impl Sandbox {
         self.groups != Groups::None
     }
 
-    /// Returns the name of the user inside, or `None` if it is the current user.
+    /// Returns the name of the user inside the sandbox, or `None` if it is the current user.
     pub fn user(&self) -> Option<&str> {
         self.becomes.as_ref().map(|(_, user)| user.name.as_str())
     }
 
     /// Transfers a directory and its contents to the sandbox's user, so that commands can write
-    /// there. Does nothing if that is the current user. O(files). Symbolic links are not followed.
+    /// there. Does nothing if that is the current user. Symbolic links are not followed. O(files).
     ///
     /// # Errors
     ///
-    /// If a file can't be transferred; the error names it.
+    /// Returns an error that names the file if one can't be transferred.
     pub fn hand_over(&self, directory: &Path) -> Result<(), SandboxError> {
         let Some((_, user)) = &self.becomes else { return Ok(()) };
         let mut open = vec![directory.to_owned()];
@@ -190,7 +193,7 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// If a path can't be read; the error names the first one.
+    /// Returns an error that names the first path that can't be read.
     pub fn check(&self, policy: &Policy, beside: &[PathBuf]) -> Result<(), SandboxError> {
         let all = policy.reads.iter().chain(&policy.writes).chain(beside);
         let all = all.filter(|path| !arguments::is_of_system(path));
@@ -221,7 +224,7 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// If the argument file or the groups can't be written.
+    /// Returns an error if the argument file or the control groups can't be written.
     pub fn enter(
         &self,
         policy: &Policy,
@@ -303,8 +306,8 @@ fn nobody() -> User {
 }
 
 impl SandboxedCommand {
-    /// Returns the limits for all processes together that have been reached; none if there are no
-    /// control groups.
+    /// Returns which limits for all processes together have been reached. Without control groups,
+    /// these are none.
     pub fn exceeded(&self) -> ExceededLimits {
         self.group.as_ref().map(Group::exceeded).unwrap_or_default()
     }

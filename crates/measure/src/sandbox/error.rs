@@ -20,7 +20,7 @@ pub enum SandboxError {
         "bubblewrap cannot create one here: {said}. Inside a container, it needs user namespaces (in Docker: --security-opt seccomp=unconfined); on Ubuntu, an AppArmor profile for bwrap"
     )]
     Refused {
-        /// The message from bubblewrap.
+        /// Message from bubblewrap.
         said: String,
     },
     /// The sandbox's user can't read a required file.
@@ -30,7 +30,7 @@ pub enum SandboxError {
     Unreadable {
         /// The file or directory.
         path: PathBuf,
-        /// The user.
+        /// Name of the sandbox's user.
         user: String,
     },
     /// A file can't be written or handed over.

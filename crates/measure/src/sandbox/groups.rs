@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Name prefix of the sandboxes' groups.
+/// Prefix of the names of sandboxes' groups.
 const NAME: &str = "assay-sandbox";
-/// Delays in milliseconds between attempts to remove a group, which remains in use for some moments
-/// after its last process ended.
+/// Delays, in milliseconds, before attempts to remove a group, which remains in use for a short
+/// time after its last process ended.
 const PATIENCE: [u64; 8] = [0, 1, 2, 5, 10, 50, 200, 500];
 
-/// The place where groups can be created.
+/// Where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Groups {
     /// Not available, or not permitted for this user.
@@ -36,7 +36,8 @@ pub struct ExceededLimits {
 }
 
 impl Groups {
-    /// Returns the groups of this system. Groups left behind by killed processes are removed.
+    /// Returns the control groups of this system. Groups left behind by killed processes are
+    /// removed.
     pub fn find() -> Self {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let found = Self::of(&mounts, &fs::read_to_string("/proc/self/cgroup").unwrap_or_default());
@@ -60,7 +61,8 @@ impl Groups {
         }
     }
 
-    /// Determines the groups from the contents of `/proc/self/mounts` and `/proc/self/cgroup`.
+    /// Determines where groups can be created from the contents of `/proc/self/mounts` and
+    /// `/proc/self/cgroup`.
     fn of(mounts: &str, own: &str) -> Self {
         let mount = |is: &dyn Fn(&str, &str) -> bool| {
             mounts.lines().find_map(|line| {
@@ -78,7 +80,7 @@ impl Groups {
             return Self::One { memory, pids };
         }
         let Some(top) = mount(&|kind, _| kind == "cgroup2") else { return Self::None };
-        // The highest group above our own in which this user may create others.
+        // The first of the groups from the root to our own in which this user may create others.
         let path = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
         let below = Path::new(path).components().scan(top.clone(), |at, part| {
             at.push(part);
@@ -90,16 +92,16 @@ impl Groups {
             .map_or(Self::None, Self::Two)
     }
 
-    /// Creates a group with these limits; `None` if there are no groups.
+    /// Creates a group with these limits, or returns `None` if there are no control groups.
     ///
     /// # Errors
     ///
-    /// If a file can't be written; it is returned with the error.
+    /// Returns the path and the error if a file or directory can't be written.
     pub fn make(&self, limits: &Limits) -> Result<Option<Group>, (PathBuf, io::Error)> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let name =
             format!("{NAME}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        // In version 1 each controller has its own directory.
+        // In version 1, each controller has its own directory.
         let (directories, memory, pids) = match self {
             Self::None => return Ok(None),
             Self::One { memory, pids } => {
@@ -122,8 +124,8 @@ impl Groups {
             fs::write(&file, most.to_string()).map_err(|error| (file, error))
         };
         limit(first.join(memory), limits.memory)?;
-        // A memory limit is effective only if swap is limited as well; not every kernel accounts
-        // for it.
+        // A memory limit is effective only if swap is limited as well, but not every kernel
+        // accounts for swap.
         let swap = [("memory.memsw.limit_in_bytes", limits.memory), ("memory.swap.max", Some(0))];
         for (file, most) in swap {
             let _uncounted = first.join(file).exists().then(|| limit(first.join(file), most));
@@ -143,10 +145,11 @@ fn has_both(path: &Path) -> bool {
     ["memory", "pids"].iter().all(|own| there.split_whitespace().any(|there| there == *own))
 }
 
-/// A group that is removed when dropped.
+/// A control group that is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The directory for memory first, that for processes last; a single directory in version 2.
+    /// The directory for memory comes first, and that for processes last. Version 2 has a single
+    /// directory.
     directories: Vec<PathBuf>,
 }
 
@@ -176,15 +179,15 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for directory in &self.directories {
-            // All processes of the group were in a namespace that no longer exists. If the group is
-            // still in use, its processes are killed.
+            // All processes of the group were in a namespace that no longer exists. If any are
+            // left, they are killed.
             let kill = fs::OpenOptions::new().write(true).open(directory.join("cgroup.kill"));
             let _killed = kill.and_then(|mut kill| kill.write_all(b"1"));
             let is_gone = |wait: &u64| {
                 std::thread::sleep(Duration::from_millis(*wait));
                 fs::remove_dir(directory).is_ok() || !directory.exists()
             };
-            // A remaining group is empty, and costs nothing.
+            // A group that can't be removed is empty and costs nothing.
             let _gone = PATIENCE.iter().any(is_gone);
         }
     }

@@ -13,33 +13,34 @@ pub struct Policy {
     /// Directories that it may read although the sandbox's user can't reach them outside, because a
     /// parent directory is closed, as `/root` is ([`Sandbox::opens`](crate::sandbox::Sandbox::opens)).
     pub opened: Vec<PathBuf>,
-    /// Directories that it may write; they must belong to the sandbox's user
+    /// Directories that the command may write. They must belong to the sandbox's user
     /// ([`Sandbox::hand_over`](crate::sandbox::Sandbox::hand_over)).
     pub writes: Vec<PathBuf>,
-    /// Files and directories within the readable ones that appear empty: tokens, keys.
+    /// Files and directories within the readable ones that appear empty, such as tokens and keys.
     pub hides: Vec<PathBuf>,
-    /// All environment variables of the command; `HOME`, `PATH` and `TMPDIR` have defaults.
+    /// All environment variables of the command. `HOME`, `PATH` and `TMPDIR` have defaults.
     pub environment: Vec<(OsString, OsString)>,
     /// True if the command can use the machine's network, including its loopback device.
     pub network: bool,
-    /// Resource limits.
+    /// Resource limits of the command.
     pub limits: Limits,
 }
 
 /// Limits for a command and all its processes. `None` means unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory of all processes together, bytes; of each process if there are no control groups.
+    /// Memory of all processes together, in bytes. Without control groups, this limits the memory
+    /// of each process.
     pub memory: Option<u64>,
     /// Maximum number of simultaneous processes and threads.
     pub processes: Option<u64>,
-    /// Size of `/tmp` and of each other directory in memory, bytes.
+    /// Size of `/tmp` and of each other directory in memory, in bytes.
     pub temporary: Option<u64>,
-    /// Maximum file size, bytes.
+    /// Maximum file size, in bytes.
     pub file: Option<u64>,
-    /// File descriptors per process.
+    /// Maximum number of file descriptors per process.
     pub descriptors: Option<u64>,
-    /// Processor time per process, seconds.
+    /// Processor time per process, in seconds.
     pub cpu_seconds: Option<u64>,
 }
 

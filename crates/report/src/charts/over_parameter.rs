@@ -1,6 +1,6 @@
-//! A scan's values over its parameter, with their intervals; for a load test, latency and achieved
-//! rate over the requested rate. With several parameters, the first numeric one is the axis, and
-//! combinations of the others are separate lines.
+//! Charts of a scan: values with their intervals, plotted against the parameter. For a load test,
+//! these are latency and achieved rate against the requested rate. With several parameters, the
+//! first numeric one is the horizontal axis, and each combination of the others is a separate line.
 
 use super::frame::{Axis, range};
 use super::legend::Legend;
@@ -12,22 +12,23 @@ use assay_analysis::figures::MOST_SUBJECTS;
 use assay_analysis::{Analysis, Interval};
 use assay_data::ParameterValue;
 
-/// Ranges of values wider than this use a logarithmic axis.
+/// Axes whose largest value exceeds the smallest by more than this factor are logarithmic.
 const WIDE: f64 = 4.0;
 /// Horizontal offset in pixels between the points of different lines at the same parameter value,
 /// so that their intervals do not overlap.
 const ASIDE: f64 = 3.0;
-/// Maximum length of a line's name.
+/// Maximum length of a line's name, in columns.
 const NAME: usize = 34;
 
-/// The values of one command over the parameter.
+/// The values of one command, plotted against the parameter.
 struct Line {
     name: String,
-    /// Parameter values, ascending, with the subject at each.
+    /// Parameter values in ascending order, each with the index of its subject.
     points: Vec<(f64, usize)>,
 }
 
-/// Returns one chart for every metric shown on a page; none unless this is a scan over numbers.
+/// Returns one chart for every metric shown on a page, or none unless this is a scan over a numeric
+/// parameter.
 pub(super) fn charts(analysis: &Analysis) -> Vec<Chart> {
     let Some((parameter, lines)) = lines(analysis) else { return Vec::new() };
     let mut metrics = vec![analysis.primary];
@@ -39,8 +40,8 @@ pub(super) fn charts(analysis: &Analysis) -> Vec<Chart> {
     metrics.into_iter().filter_map(|m| chart(analysis, &parameter, &lines, m)).collect()
 }
 
-/// Returns the first parameter with several numeric values, and the lines over it: one per command
-/// and combination of the other parameters.
+/// Returns the first parameter with several numeric values, and the lines to plot against it: one
+/// per command and combination of the other parameters.
 fn lines(analysis: &Analysis) -> Option<(String, Vec<Line>)> {
     let layout = analysis.scan()?;
     let first = &analysis.subjects[0].parameters;
@@ -69,7 +70,7 @@ fn lines(analysis: &Analysis) -> Option<(String, Vec<Line>)> {
     })
 }
 
-/// Draws the chart of one metric; `None` if no subject has it.
+/// Draws the chart of one metric. Returns `None` if fewer than two parameter values have data.
 fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) -> Option<Chart> {
     let (shown, left_out) =
         (&lines[..lines.len().min(MOST_SUBJECTS)], lines.len().saturating_sub(MOST_SUBJECTS));
@@ -77,7 +78,8 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     let interval = |subject| described(subject)?.median_interval.filter(Interval::is_bounded);
     let points = || shown.iter().flat_map(|line| &line.points);
     let medians = points().filter_map(|&(_, s)| Some(described(s)?.median));
-    // An interval of a few values may extend below zero where no value does: it is cut at the edge.
+    // An interval computed from few values may extend below zero although no value does. It is cut
+    // off at the edge of the frame.
     let floor = if range(medians)[0] > 0.0 { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
     let y = points().flat_map(|&(_, s)| {
         let ends = interval(s).map(|i| [i.lower, i.upper]);
@@ -93,7 +95,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     let across = if asked { "requested rate (1/s)" } else { parameter };
     let is_wide = |[low, high]: [f64; 2]| low > 0.0 && high > WIDE * low;
     let mut wide = [is_wide(x_ends), is_wide(y_ends)];
-    // Requested and achieved rate are the same quantity, so they share a scale type.
+    // Requested and achieved rate are the same quantity, so both axes use the same scale.
     let against_asked = asked && own.name == "rate_achieved";
     if against_asked {
         wide[1] = wide[0];

@@ -1,4 +1,4 @@
-//! The values in order, and their dependence on previous values.
+//! Charts of the values in order, and of their dependence on earlier values.
 
 use super::frame::{Axis, Frame};
 use super::legend::Legend;
@@ -8,7 +8,7 @@ use super::{Chart, Sheet, capital};
 use crate::number;
 use assay_analysis::figures::{Piece, SubjectFigures, Trace};
 
-/// Height of a single frame.
+/// Height of the frame if there is only one.
 const ALONE: f64 = 170.0;
 
 /// Draws every subject's values in the order in which they were taken.
@@ -49,8 +49,8 @@ fn largest_piece(trace: &Trace) -> usize {
     trace.pieces.iter().map(|piece| piece.to - piece.from).max().unwrap_or(1)
 }
 
-/// Draws the values of a series against their number (1, 2, 3, …): as dots if there are few,
-/// otherwise as a band between the extremes, with the medians.
+/// Draws the values of a series against their position (1, 2, 3, …): as dots if there are few,
+/// otherwise as a band from the smallest to the largest value, with the medians as a line.
 pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     if trace.points.is_empty() {
         let middle = |p: &Piece| (p.from + p.to + 1) as f64 / 2.0;
@@ -70,7 +70,7 @@ pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     scene.dots(places.collect(), radius, ink, opacity);
 }
 
-/// Draws every subject's correlogram; `None` if there are too few values.
+/// Draws every subject's correlogram. Returns `None` if no subject has enough values.
 pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     let subjects = &sheet.figures.subjects;
     let found = |s: &SubjectFigures| s.correlogram.clone();
@@ -108,7 +108,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Draws a frame for every one of these subjects, with the same axes.
+/// Draws one frame for each of the given subjects, all with the same axes.
 fn of_subjects(
     sheet: &Sheet<'_>,
     subjects: &[usize],
@@ -138,7 +138,7 @@ pub(super) fn counted(n: usize) -> String {
     groups.join(",")
 }
 
-/// Formats a share in percent.
+/// Formats a fraction as a percentage.
 pub(super) fn share(fraction: f64) -> String {
     number::percent(fraction)
 }

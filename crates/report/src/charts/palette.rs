@@ -1,12 +1,12 @@
-//! Colors of pictures: those of Okabe and Ito ("Color universal design", 2008), which people with
-//! any kind of color blindness can distinguish, with a darker yellow so that it is visible on
+//! Colors of charts: the palette of Okabe and Ito ("Color universal design", 2008), which people
+//! with any form of color blindness can distinguish. The yellow is darker, so that it is visible on
 //! white.
 //!
 //! Pages assign the same roles in their style sheet, with lighter variants in dark mode.
 
 use super::scene::Ink;
 
-/// Number of subject colors before they repeat.
+/// Number of subject colors, after which they repeat.
 pub const SUBJECTS: usize = 8;
 
 type Rgb = (u8, u8, u8);

@@ -1,11 +1,12 @@
-//! Stacked frames with a common horizontal axis, each with its name above it, below one legend.
+//! Stacked frames with a common horizontal axis and one legend above them. Each has its name above
+//! it.
 
 use super::frame::{Axis, Frame};
 use super::legend::Legend;
 use super::scene::{Anchor, Ink, LETTERS, Scene};
 use super::{BELOW, RIGHT, WIDTH};
 
-/// Height of a frame that shares the picture with others.
+/// Height of a frame that shares the chart with others.
 pub(super) const PANEL: f64 = 96.0;
 /// Space for a name above its frame.
 const NAME: f64 = 22.0;
@@ -28,7 +29,7 @@ pub(super) fn panels(
 ) -> Scene {
     let several = panels.iter().any(|panel| !panel.name.is_empty());
     let name = if several { NAME } else { 4.0 };
-    // A line with a name also has space for the axis title.
+    // If frames have names, the line with the name also has space for the axis title.
     let titled = if several { 4.0 } else { LETTERS + 8.0 };
     let first = legend.draw(&mut Scene::new(WIDTH, 0.0), 0.0) + titled;
     let total = first + (height + name) * panels.len() as f64 + BELOW;

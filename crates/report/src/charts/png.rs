@@ -1,8 +1,8 @@
-//! A picture as PNG on white, for places that do not accept SVG.
+//! Renders a chart as PNG on white, for use where SVG is not accepted.
 //!
 //! Letters are drawn from the outlines of the font Inter (SIL Open Font License, `fonts/OFL.txt`).
-//! Only its Latin letters are included, about 18 kB; other letters become empty boxes, for which
-//! SVG is the better choice.
+//! Only its Latin letters are included, about 18 kB. Other letters become empty boxes; for text
+//! that contains them, SVG is the better choice.
 
 use super::palette;
 use super::scene::{Anchor, Ink, Position, Scene, Shape};
@@ -11,13 +11,13 @@ use tiny_skia::{
 };
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Inter, regular, Latin.
+/// The Latin letters of Inter Regular.
 const FONT: &[u8] = include_bytes!("../../fonts/inter-latin.ttf");
 
-/// Errors of rendering a picture.
+/// An error that occurs when a chart is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PngError {
-    /// The picture has no area, or is too large for memory.
+    /// The chart has no area, or is too large for memory.
     Size,
     /// The encoder failed.
     Encoding(String),
@@ -34,12 +34,12 @@ impl std::fmt::Display for PngError {
 
 impl std::error::Error for PngError {}
 
-/// Renders the picture, each unit of the sheet `scale` pixels wide. O(pixels · shapes) in the worst
-/// case.
+/// Renders the chart, with each unit of the sheet `scale` pixels wide. O(pixels · shapes) in the
+/// worst case.
 ///
 /// # Errors
 ///
-/// If the sheet has no area or is too large for memory.
+/// Returns an error if the sheet has no area or is too large for memory, or if encoding fails.
 pub fn render(scene: &Scene, scale: f64) -> Result<Vec<u8>, PngError> {
     let pixels = |length: f64| (length * scale).ceil().clamp(0.0, 30_000.0) as u32;
     let mut sheet = Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or(PngError::Size)?;
@@ -170,7 +170,8 @@ fn through(points: &[Position], closed: bool) -> Option<Path> {
     path.finish()
 }
 
-/// Transfers letter outlines, whose y axis points up, to the sheet, whose y axis points down.
+/// Converts letter outlines, whose y axis points up, to the sheet's coordinates, whose y axis
+/// points down.
 struct Outlines {
     path: PathBuilder,
     x: f32,

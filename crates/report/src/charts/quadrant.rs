@@ -1,6 +1,6 @@
-//! A chart that shows which functions are well tested and which are tangled. Each function is
-//! placed by the share of its changes that the tests detect and by how local the failures are; the
-//! color shows whether a rewrite fails a test.
+//! A chart that shows which functions are well tested and which are tangled. A function's position
+//! is given by the share of its changes that the tests detect and by how local the failures are.
+//! Its color shows whether few or many of its equivalent rewrites fail a test.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Anchor, Ink, LETTERS, Position, Scene};
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 /// Height of the frame.
 const HEIGHT: f64 = 280.0;
-/// Number of functions labeled with their names.
+/// Maximum number of functions labeled with their names.
 const NAMED: usize = 8;
 /// Maximum length of a name, in letters.
 const NAME: usize = 22;
-/// Maximum number of functions with intervals; more would overlap.
+/// Maximum number of functions for which intervals are drawn. With more, they would overlap.
 const WITH_INTERVALS: usize = 40;
 
-/// Draws the picture; `None` if there is too little data about each of the functions.
+/// Draws the chart. Returns `None` if there is too little data about each of the functions.
 pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let known: Vec<(usize, &Coupling, f64, f64)> = all
         .units
@@ -72,7 +72,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
             }
         }
     }
-    // Functions at the same place are merged into a larger dot.
+    // Functions at the same position are merged into one larger dot.
     let mut places: BTreeMap<(i64, i64, u8), usize> = BTreeMap::new();
     let colour = |own: &Coupling| match ink(own) {
         Ink::Subject(1) => 2,
@@ -85,7 +85,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     }
     for (&(across, up, colour), count) in &places {
         let (mut across_at, down) = frame.place((across as f64 / 200.0, up as f64 / 200.0));
-        // Dots of different colors at the same place are drawn side by side.
+        // Dots of different colors at the same position are drawn side by side.
         let others = (0..colour).filter(|own| places.contains_key(&(across, up, *own))).count();
         across_at += others as f64 * 7.0;
         let place = (across_at, down);
@@ -104,7 +104,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     for (index, _, share, locality) in worst.into_iter().take(NAMED) {
         let name = mutation.units.get(*index).map_or("", |unit| unit.name.as_str());
         let (across, mut down) = frame.place((*share, *locality));
-        // Place overlapping names below each other.
+        // A name that would overlap another is moved up.
         while taken.iter().any(|(x, y)| (x - across).abs() < 90.0 && (y - down).abs() < LETTERS) {
             down -= LETTERS;
         }
@@ -132,7 +132,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     })
 }
 
-/// Returns the ink of a function.
+/// Returns the ink of a function's dot.
 fn ink(own: &Coupling) -> Ink {
     match own.brittleness {
         None => Ink::Quiet,

@@ -1,16 +1,16 @@
-//! A picture before it becomes SVG or PNG: lines, areas, dots and text on a sheet, each in an ink
+//! A chart before it becomes SVG or PNG: lines, areas, dots and text on a sheet, each in an ink
 //! with a meaning.
 //!
-//! Inks are roles, not colors, so that one picture works on white paper, in dark mode and for the
-//! color-blind; the writers convert them to colors. Coordinates start at the upper left corner,
-//! in units that a phone shows as about one pixel. This module is independent of values and axes.
+//! Inks are roles, not colors, so that one chart works on white paper, in dark mode and for
+//! color-blind readers. The writers convert them to colors. Coordinates start at the upper left
+//! corner, in units of about one pixel on a phone. This module knows nothing about values and axes.
 
 /// The role of a drawn element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Main text.
     Text,
-    /// Secondary text and lines: ticks, titles of axes.
+    /// Secondary text and lines: ticks and axis titles.
     Quiet,
     /// Background lines.
     Grid,
@@ -25,13 +25,13 @@ pub enum Ink {
 pub enum Anchor {
     /// The text begins at its position.
     Start,
-    /// The text is centred on its position.
+    /// The text is centered on its position.
     Middle,
     /// The text ends at its position.
     End,
 }
 
-/// A position: to the right, and down.
+/// A position: distances from the left and upper edges of the sheet.
 pub type Position = (f64, f64);
 
 /// An element on the sheet.
@@ -54,12 +54,12 @@ pub enum Shape {
         points: Vec<Position>,
         /// Role of the polygon.
         ink: Ink,
-        /// From 0, invisible, to 1.
+        /// Opacity, from 0 (invisible) to 1.
         opacity: f64,
     },
     /// Separate lines of one ink, each between two positions.
     Sticks {
-        /// Ends of the lines.
+        /// Both ends of each line.
         ends: Vec<(Position, Position)>,
         /// Role of the lines.
         ink: Ink,
@@ -68,18 +68,18 @@ pub enum Shape {
     },
     /// Filled circles of one size.
     Dots {
-        /// Centers.
+        /// Centers of the circles.
         places: Vec<Position>,
         /// Radius of the circles.
         radius: f64,
         /// Role of the circles.
         ink: Ink,
-        /// From 0, invisible, to 1.
+        /// Opacity, from 0 (invisible) to 1.
         opacity: f64,
     },
     /// One line of text.
     Words {
-        /// Position of the baseline.
+        /// Position of the text on its baseline.
         place: Position,
         /// The text.
         text: String,
@@ -92,31 +92,31 @@ pub enum Shape {
     },
 }
 
-/// The values along one edge of a frame, for reading off the value under the pointer.
+/// The scale along one edge of a frame, from which the value under the pointer is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruler {
     /// The value at the left or lower end, in the display unit.
     pub low: f64,
-    /// The value at the other end.
+    /// The value at the right or upper end, in the display unit.
     pub high: f64,
     /// True if the scale is logarithmic.
     pub logarithmic: bool,
     /// Symbol of the display unit; empty for plain numbers.
     pub symbol: String,
-    /// Number of decimals that one point of the frame resolves.
+    /// Number of decimals shown; more would be finer than one unit of the sheet.
     pub decimals: usize,
 }
 
-/// A frame from which values can be read off.
+/// A frame in which values can be read under the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Upper left corner of the frame.
     pub corner: Position,
     /// Width and height of the frame.
     pub size: Position,
-    /// The horizontal values; `None` if they are not numbers.
+    /// The horizontal scale; `None` if the positions are not numbers.
     pub across: Option<Ruler>,
-    /// The vertical values; `None` if they are not numbers.
+    /// The vertical scale; `None` if the positions are not numbers.
     pub up: Option<Ruler>,
 }
 
@@ -127,13 +127,13 @@ pub struct Scene {
     pub width: f64,
     /// Height of the sheet.
     pub height: f64,
-    /// The elements.
+    /// The elements, in drawing order.
     pub shapes: Vec<Shape>,
-    /// The frames that can be read off.
+    /// The frames in which values can be read under the pointer.
     pub readings: Vec<Reading>,
 }
 
-/// Usual letter height.
+/// Default height of letters.
 pub const LETTERS: f64 = 12.0;
 
 /// Estimates the width of a text with letters of this height, somewhat generously for most fonts.
@@ -153,7 +153,7 @@ impl Scene {
         Self { width, height, ..Self::default() }
     }
 
-    /// Moves all elements down by `by`, to make room above them.
+    /// Moves all elements down by `by`, to make space above them.
     pub fn lower(&mut self, by: f64) {
         self.height += by;
         let down = |place: &mut Position| place.1 += by;
@@ -217,11 +217,11 @@ impl Scene {
     }
 }
 
-/// Width of every picture.
+/// Width of every chart.
 pub const WIDTH: f64 = 420.0;
 
-/// Right margin: room for half a label.
+/// Right margin, with space for half a label.
 pub(crate) const RIGHT: f64 = 14.0;
 
-/// Bottom margin: room for labels and a title.
+/// Bottom margin, with space for labels and a title.
 pub(crate) const BELOW: f64 = 42.0;

@@ -1,8 +1,8 @@
-//! A picture as SVG: as part of a page, whose style sheet sets the colors, or as a standalone file
-//! on white.
+//! Renders a chart as SVG, either as part of a page, whose style sheet sets the colors, or as a
+//! standalone file on white.
 //!
-//! Text stays text, so that it can be read aloud, searched and copied; title and caption are
-//! included for people who can't see the picture. A standalone file uses only features that every
+//! Text stays text, so that it can be read aloud, searched and copied. Title and caption are
+//! included for people who can't see the chart. A standalone file uses only features that every
 //! viewer supports: no style sheets, scripts or embedded fonts.
 
 use super::scene::{Anchor, Ink, Position, Reading, Ruler, Scene, Shape};
@@ -11,13 +11,13 @@ use crate::markup::escaped;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Returns the picture as part of a page; `id` must be unique on that page. The colors are the
-/// page's `--text`, `--quiet`, `--grid`, `--mark` and `--s0` to `--s7`.
+/// Renders the chart as part of a page, on which `id` must be unique. Colors are taken from the
+/// page's variables `--text`, `--quiet`, `--grid`, `--mark` and `--s0` to `--s7`.
 pub fn inline(chart: &Chart, id: &str) -> String {
     Writer { look: Look::Page }.write(chart, id)
 }
 
-/// Returns the picture as a standalone file.
+/// Renders the chart as a standalone file.
 pub fn standalone(chart: &Chart) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     text += &Writer { look: Look::Paper }.write(chart, chart.name);
@@ -41,7 +41,7 @@ impl Writer {
         let mut out = String::with_capacity(4096);
         let size = match self.look {
             Look::Page => read_off(readings),
-            // A standalone file is shown at its stated size.
+            // Viewers show a standalone file at the size that it states.
             Look::Paper => format!(" width=\"{}\" height=\"{}\"", width * 1.5, height * 1.5),
         };
         out += &format!(
@@ -95,8 +95,8 @@ impl Writer {
                 );
             }
             Shape::Dots { places, radius, ink, opacity } => {
-                // A zero-length line with round caps is a dot, and much shorter than a circle
-                // element.
+                // A zero-length line with round caps is drawn as a dot, and is much shorter than a
+                // circle element.
                 *out += "<path d=\"";
                 for &(x, y) in places {
                     let _infallible = write!(out, "M{} {}h0", tenth(x), tenth(y));
@@ -125,7 +125,7 @@ impl Writer {
     }
 }
 
-/// Returns the name of the page's variable for an ink.
+/// Returns the name of the page's CSS variable for an ink.
 fn variable(ink: Ink) -> String {
     match ink {
         Ink::Text => "text".to_owned(),
@@ -136,9 +136,9 @@ fn variable(ink: Ink) -> String {
     }
 }
 
-/// Returns the data that the page's script needs to show the values under the pointer: for each
-/// frame its corner and size, and for both edges the ends, whether they are logarithmic, the
-/// decimals and the unit.
+/// Returns the data that the page's script needs to show the values under the pointer. For each
+/// frame these are its corner and size, and for both axes the end values, whether the scale is
+/// logarithmic, the decimals and the unit.
 fn read_off(readings: &[Reading]) -> String {
     let edge = |ruler: &Option<Ruler>| {
         ruler.as_ref().map_or(Value::Null, |r| {

@@ -1,12 +1,12 @@
-//! Queries that `assay` makes to the programs to which it delegates verbs: a one-line description,
-//! and completions. The programs define their own arguments.
+//! Queries that `assay` sends to the programs to which it delegates commands: for a one-line
+//! description, and for completions. Each program defines its own arguments.
 
 use clap::Command;
 use clap_complete::Shell;
 use std::ffi::OsString;
 
-/// Returns the answer if `words` is one of the two queries. `own` is the program's command line;
-/// `program` is its file name, `assay-NAME`.
+/// Returns the answer if `words` is one of the two queries, otherwise `None`. `own` defines the
+/// program's command line, and `program` is its file name, `assay-NAME`.
 #[must_use]
 pub fn answer(words: &[OsString], own: Command, program: &'static str) -> Option<String> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();

@@ -23,10 +23,12 @@ pub enum ColorWhen {
     Never,
 }
 
-/// Prints data. A closed pipe is not an error: the exit status (`--fail-if`) is still valid.
+/// Prints data to standard output. A closed pipe is not an error, because the exit status
+/// (`--fail-if`) is still valid.
 ///
 /// # Errors
-/// When standard output can't be written to.
+///
+/// Returns an error if standard output can't be written to.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -37,20 +39,22 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Lets `write` write data to standard output that is too large to be printed in one piece. As for
-/// [`print`], a closed pipe is not an error.
+/// Calls `write` with standard output, for data that is too large to be printed in one piece. As
+/// for [`print`], a closed pipe is not an error.
 ///
 /// # Errors
-/// The errors of `write`; also if standard output cannot be written to.
+///
+/// Returns the errors of `write`, and an error if standard output can't be written to.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     while_read(io::stdout().lock(), write).context("standard output")
 }
 
-/// Lets `write` write data to a sink. Once the reader of the sink's output has closed it, nothing
-/// more is written; this is not an error.
+/// Calls `write` with a sink. Once the sink's reader has closed it, nothing more is written, which
+/// is not an error.
 ///
 /// # Errors
-/// The errors of `write`; also if the sink cannot be written to.
+///
+/// Returns the errors of `write`, and an error if the sink can't be written to.
 pub(crate) fn while_read(
     sink: impl Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -59,7 +63,7 @@ pub(crate) fn while_read(
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     let is_gone = out.get_ref().is_gone;
     if is_gone {
-        // The rest of the buffer has no reader.
+        // Nobody reads what is left in the buffer.
         let _unread = out.into_parts();
         return Ok(());
     }
@@ -122,9 +126,9 @@ pub fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// Prints a message of clap (help, version, a wrong argument), and returns the exit status for it.
+/// Prints a message from clap (help, version or an invalid argument), and returns its exit status.
 ///
-/// The parser's tip to pass an unknown option as a value after `--` is omitted, because no verb
+/// The parser's tip to pass an unknown option as a value after `--` is omitted, because no command
 /// accepts one there.
 pub fn clap_ending(mut told: clap::Error) -> ExitCode {
     let is_value = |tip: &ContextValue| tip.to_string().contains("as a value, use");
@@ -136,7 +140,7 @@ pub fn clap_ending(mut told: clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     match printed {
-        // A closed pipe while printing help is a success.
+        // Printing help to a closed pipe is a success.
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             error(&anyhow::Error::new(failed).context("standard output"));
             ExitCode::from(2)
@@ -156,13 +160,13 @@ pub fn colors(when: ColorWhen) -> bool {
     }
 }
 
-/// Returns the number of columns to fill: that of the terminal, or 80 without one. `COLUMNS` takes
-/// precedence if it is set.
+/// Returns the width of the output in columns: the width of the terminal, or 80 without one.
+/// `COLUMNS` takes precedence if it is set.
 pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let of_terminal =
         || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    // A terminal without a size has no columns.
+    // A terminal of unknown size reports 0 columns.
     let known = |width: &usize| *width > 0;
     asked.filter(known).or_else(|| of_terminal().filter(known)).unwrap_or(80).clamp(20, 160)
 }
@@ -172,7 +176,7 @@ pub fn keeps_names() -> bool {
     !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
 }
 
-/// Returns the screen for standard output.
+/// Returns the properties of standard output that rendering depends on.
 pub fn screen(color: ColorWhen) -> Screen {
     Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
 }
@@ -192,20 +196,20 @@ pub fn unicode() -> bool {
         .find(|value| !value.is_empty())
         .unwrap_or_default()
         .to_lowercase();
-    // Without a locale most current systems still use UTF-8; only "C" and "POSIX" on a terminal
-    // imply less.
+    // Without a locale, most current systems still use UTF-8. Only "C" and "POSIX" on a terminal
+    // imply that it is not supported.
     let plain = matches!(locale.as_str(), "c" | "posix");
     !plain || !io::stdout().is_terminal()
 }
 
-/// A progress line on a terminal, which overwrites the previous one.
+/// A progress line on a terminal. Each new text overwrites the previous one.
 #[derive(Debug)]
 pub struct Passing {
     is_shown: bool,
 }
 
 impl Passing {
-    /// Creates a line on standard error, which is shown only if that is a terminal.
+    /// Creates a progress line on standard error. It is shown only if standard error is a terminal.
     pub fn new() -> Self {
         Self { is_shown: io::stderr().is_terminal() }
     }
@@ -230,16 +234,16 @@ impl Drop for Passing {
     }
 }
 
-/// Returns the text without escape sequences and control characters, which a terminal would obey:
-/// names in files and messages of programs may contain them. Invisible characters and those that
-/// change the direction of text become `?`.
+/// Returns the text without escape sequences and control characters, which a terminal would obey
+/// and which file names and messages of other programs may contain. Invisible characters and those
+/// that change the direction of text become `?`.
 pub fn in_plain_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '\u{1b}' => match rest.next() {
-                // Until a final byte.
+                // Skip everything up to the final byte.
                 Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
                 // Titles and links end with a bell, or with an escape and a backslash.
                 Some(']' | 'P' | 'X' | '^' | '_') => {

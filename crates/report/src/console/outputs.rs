@@ -1,21 +1,23 @@
-//! Checks, before any work is done, that the output files of a command line can be written and do
-//! not overwrite its input files.
+//! Checks before any work is done that the output files named on a command line can be written, and
+//! do not overwrite its input files.
 //!
-//! A typing error must neither cost a measurement nor destroy one. Nothing is written here.
+//! A typo must neither waste nor destroy a measurement. Nothing is written here.
 
 use crate::console::whole_file;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 
-/// An output file: the option that names it, its path, and an example of a file name, for a message
-/// about a directory.
+/// An output file: the option that names it, its path, and an example of a file name, which the
+/// error message shows if the path is a directory.
 pub type OutputFile<'a> = (&'static str, &'a Path, &'static str);
 
-/// Checks that every output can be written, and is not the same file as another output or an input.
+/// Checks that every output can be written, and that none is the same file as another output or an
+/// input.
 ///
 /// # Errors
 ///
-/// If an output cannot be written, or two files are the same; the message names the option.
+/// Returns an error if an output cannot be written or is the same file as another. The message
+/// names the option.
 pub fn check(inputs: &[PathBuf], outputs: &[OutputFile<'_>]) -> anyhow::Result<()> {
     let named: Vec<_> = outputs.iter().map(|&(option, path, _)| (option, path)).collect();
     check_distinct(inputs, &named)?;
@@ -30,7 +32,7 @@ pub fn check(inputs: &[PathBuf], outputs: &[OutputFile<'_>]) -> anyhow::Result<(
 ///
 /// # Errors
 ///
-/// If two are the same; the message names both.
+/// Returns an error if two of them are the same file. The message names both.
 pub fn check_distinct(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> anyhow::Result<()> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
@@ -50,7 +52,7 @@ pub fn check_distinct(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> anyhow::
     Ok(())
 }
 
-/// Returns true if both names refer, or would refer, to the same regular file.
+/// Returns true if both paths refer to the same regular file, or would once it is created.
 pub fn is_one_file(one: &Path, other: &Path) -> bool {
     match (resolved(one), resolved(other)) {
         // Special files such as /dev/stdout can be written any number of times.
@@ -59,8 +61,8 @@ pub fn is_one_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns the path without links and relative parts; for a file that does not exist yet, its
-/// resolved directory with its name.
+/// Returns the path without links and relative parts. For a file that does not exist yet, only its
+/// directory is resolved.
 fn resolved(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -1,8 +1,8 @@
-//! Atomic writing of files: pages, pictures, exports, synthetic data.
+//! Atomic writing of files, such as pages, charts, exports and synthetic data.
 //!
-//! The content is written to a new file in the same directory, which replaces the target when it is
-//! complete. Readers see the old content until then, and also after a failure. Recordings of a run
-//! are not written this way: they are written during the measurement.
+//! The content is written to a new file in the same directory, which replaces the target once it is
+//! complete. Until then, and after a failure, readers see the old content. Recordings of a run are
+//! not written this way, because they are written during the measurement.
 
 use crate::console::output;
 use anyhow::Context;
@@ -11,21 +11,21 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// Replaces a file with new content.
+/// Replaces the content of a file.
 ///
 /// # Errors
 ///
-/// If the file can't be written; the old content is kept.
+/// Returns an error if the file can't be written. The old content is then kept.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write(path, |out| out.write_all(bytes).with_context(|| path.display().to_string()))
 }
 
-/// Replaces a file with the output of `fill` once it is complete. Pipes and terminals cannot be
-/// replaced, and are written directly.
+/// Replaces a file with the output of `fill`, once it is complete. Pipes and terminals cannot be
+/// replaced, so they are written to directly.
 ///
 /// # Errors
 ///
-/// If `fill` fails or the file can't be written; the old content is kept.
+/// Returns an error if `fill` fails or the file can't be written. The old content is then kept.
 pub fn write(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -35,7 +35,7 @@ pub fn write(
         let out = File::options().write(true).open(path).with_context(named)?;
         return output::while_read(out, fill).with_context(named);
     }
-    // A link stays a link; its target is replaced.
+    // A symbolic link is kept, and its target is replaced.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut out = BufWriter::new(new_file(&directory_of(&place)).with_context(named)?);
     fill(&mut out)?;
@@ -44,12 +44,13 @@ pub fn write(
     Ok(())
 }
 
-/// Checks that a file can be created at a path, by creating a temporary one, which is the only
-/// reliable test.
+/// Checks that a file can be created at a path, by creating a temporary one in its directory, which
+/// is the only reliable test.
 ///
 /// # Errors
 ///
-/// If the path is a directory, or its directory does not exist or is not writable.
+/// Returns an error if the path is a directory, or if its directory does not exist or is not
+/// writable.
 pub(super) fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
     if path.is_dir() {
         let file = path.join(such_as);
@@ -70,16 +71,16 @@ pub(super) fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If no file can be created.
+/// Returns an error if no file can be created.
 pub fn check_directory(directory: &Path) -> std::io::Result<()> {
     new_file(directory).map(drop)
 }
 
-/// Creates a temporary file, which is deleted unless it is given a name.
+/// Creates a temporary file in a directory. The file is deleted unless it is persisted.
 ///
 /// # Errors
 ///
-/// If it can't be created.
+/// Returns an error if the file can't be created.
 pub fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
     for_all(Builder::new().prefix(".assay-")).tempfile_in(directory).map_err(without_path)
 }
@@ -94,7 +95,7 @@ fn without_path(error: std::io::Error) -> std::io::Error {
     }
 }
 
-/// Sets the usual permissions: read and write for all, less the user's umask.
+/// Sets the usual permissions: read and write for everyone, restricted by the user's umask.
 #[cfg(unix)]
 fn for_all<'a, 'b, 'c>(file: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
     file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))

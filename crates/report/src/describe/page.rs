@@ -1,6 +1,7 @@
-//! The text of the `describe` screen as rows of a page: for every series its course, the dependence
-//! of its values, the fitted distributions and how well they fit, modes, outliers, levels. The
-//! wording is that of the screen; pictures and plain numbers are elsewhere on the page.
+//! The text of `assay describe` for a page. For every series, rows describe its course over time,
+//! the dependence of its values, the fitted distributions and how well they fit, modes, outliers
+//! and levels. The wording is the same as in the terminal. Charts and plain numbers are elsewhere
+//! on the page.
 
 use super::{column, distribution_told, distributions_by_fit, words};
 use crate::layout::STICKY;
@@ -49,7 +50,7 @@ fn facts(p: &SeriesSummary) -> Vec<(&'static str, String)> {
     let levels = p.levels.iter().flat_map(|found| words::levels(p, found));
     facts.extend(levels.map(|line| ("levels", line)));
     facts.retain(|(_, told)| !told.is_empty());
-    // A key is shown once, before the first of its lines.
+    // A key shared by several lines is shown only before the first one.
     let mut before = "";
     for (word, told) in &mut facts {
         *told = told.replace(STICKY, "\u{a0}");

@@ -1,15 +1,16 @@
-//! Character graphics of one series: density, box, cumulative share, course over time, correlogram.
-//! Each has an ASCII form. Only shapes are drawn here; the numbers next to them are formatted
-//! elsewhere.
+//! Character graphics of one series: density, box plot, cumulative share, course over time and
+//! correlogram. Each has an ASCII form. Only shapes are drawn here; the numbers next to them are
+//! formatted elsewhere.
 
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self, Column};
 use assay_analysis::series_summary::{SeriesSummary, Slice};
 
-/// Width of the margin at the left of every picture, for labels of the vertical axis, in columns.
+/// Width of the left margin of every chart, which contains the labels of the vertical axis, in
+/// columns.
 const MARGIN: usize = 9;
-/// Maximum width of a picture in columns; wider pictures are not clearer.
+/// Maximum width of a chart in columns. Wider charts are no clearer.
 const MOST_COLUMNS: usize = 96;
 /// Height of the density, in lines.
 const DENSITY_LINES: usize = 6;
@@ -25,19 +26,20 @@ const WIDEST_VALUE: usize = 6;
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII_LEVELS: [char; 3] = [' ', '.', '#'];
 
-/// Returns the width of a picture on this page, in columns.
+/// Returns the width of a chart on this page, in columns.
 fn columns(page: &Page) -> usize {
     (page.width().saturating_sub(MARGIN + 1)).clamp(8, MOST_COLUMNS)
 }
 
-/// Draws a line of a picture with its label at the left.
+/// Draws a line of a chart with its label on the left.
 fn line(page: &mut Page, label: &str, tone: Tone, text: String) {
     let label: String = if width(label) < MARGIN { label.to_owned() } else { String::new() };
     let room = " ".repeat(MARGIN - 1 - width(&label));
     page.line(&vec![(Tone::Quiet, format!("{room}{label} ")), (tone, text)]);
 }
 
-/// Returns a bar chart, as `lines` lines from the top, whose columns have these heights (0..=1).
+/// Returns a bar chart as `lines` lines, from top to bottom. Each column has the given height, from
+/// 0 to 1.
 fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
     let levels: &[char] = if page.unicode() { &EIGHTHS } else { &ASCII_LEVELS };
     let most = levels.len() - 1;
@@ -60,7 +62,7 @@ fn value_at(p: &SeriesSummary, column: usize, columns: usize) -> f64 {
     p.shape.low + (p.shape.high - p.shape.low) * (column as f64 + 0.5) / columns as f64
 }
 
-/// Returns the column of a value, or `None` if it is outside the picture.
+/// Returns the column that contains a value, or `None` if it is outside the chart.
 fn column_of(p: &SeriesSummary, value: f64, columns: usize) -> Option<usize> {
     let place = (value - p.shape.low) / (p.shape.high - p.shape.low);
     (0.0..=1.0).contains(&place).then(|| ((place * columns as f64) as usize).min(columns - 1))
@@ -126,7 +128,7 @@ pub(super) fn box_plot(page: &mut Page, p: &SeriesSummary) {
     line(page, "", Tone::Plain, text.into_iter().collect());
 }
 
-/// Draws the labels under a picture of the distribution: its ends and its middle.
+/// Draws the labels below a chart of the distribution, at its ends and in its middle.
 pub(super) fn axis(page: &mut Page, p: &SeriesSummary, column: &Column) {
     let columns = columns(page);
     let ends = [p.shape.low, (p.shape.low + p.shape.high) / 2.0, p.shape.high];
@@ -143,7 +145,7 @@ pub(super) fn axis(page: &mut Page, p: &SeriesSummary, column: &Column) {
     line(page, "", Tone::Quiet, text);
 }
 
-/// Draws the share of values up to each position.
+/// Draws the cumulative share of the values.
 pub(super) fn ecdf(page: &mut Page, p: &SeriesSummary) {
     let columns = columns(page);
     let n = p.description.n as f64;
@@ -161,7 +163,7 @@ pub(super) fn ecdf(page: &mut Page, p: &SeriesSummary) {
     }
 }
 
-/// Merges several slices into one column of the course.
+/// Merges several slices into one column of the chart.
 fn joined(slices: &[Slice]) -> Slice {
     let mut medians: Vec<f64> = slices.iter().map(|s| s.median).collect();
     medians.sort_by(f64::total_cmp);
@@ -279,7 +281,8 @@ pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
     };
     let end = |size: fn(f64) -> f64| acf.iter().map(|&r| size(r)).fold(0.0, f64::max);
     let label = |row: usize, sign: &str| {
-        // The largest bar sets the scale; it is labeled at the end of the axis on its own side.
+        // The largest bar sets the scale. Its label is at the end of the axis towards which it
+        // points.
         let largest = if sign == "+" { end(|r| r) } else { end(|r| -r) };
         if row == bound_line {
             shown(sign, bound)

@@ -1,4 +1,4 @@
-//! Plain-language descriptions of what the pictures of a series show.
+//! Plain-language descriptions of what the charts of a series show.
 
 use crate::layout::STICKY;
 use crate::medians;
@@ -15,8 +15,8 @@ pub(super) fn p_value(p: f64) -> String {
     number::p_value(p.log10())
 }
 
-/// Smallest approximate p-value shown. p-values of normality tests come from curves fitted to
-/// simulations: far in the tail their digits are meaningless.
+/// Smallest approximate p-value shown. The p-values of normality tests come from curves fitted to
+/// simulations, so their digits are meaningless far in the tail.
 const SMALLEST_APPROXIMATE: f64 = 1e-16;
 
 /// Formats an approximate p-value for a sentence.
@@ -44,7 +44,7 @@ pub(super) fn over_time(p: &SeriesSummary, column: &Column) -> String {
     format!("{told}; medians: {}{more}", listed.join(", then "))
 }
 
-/// Returns the number of values beyond the ends of a distribution's picture; empty if it shows all.
+/// Returns how many values lie outside the chart of the distribution; empty if it shows all.
 pub(super) fn beyond(p: &SeriesSummary, column: &Column) -> String {
     let side = |count: usize, where_: &str, end: f64| {
         (count > 0).then(|| {
@@ -67,7 +67,7 @@ pub(super) fn listed(p: &SeriesSummary, column: &Column) -> String {
 }
 
 fn unseen_changes(p: &SeriesSummary) -> String {
-    // A slow drift has no location: no section stands out, yet the series is not steady.
+    // A slow drift has no location, so no section stands out although the series is not steady.
     if p.description.drift.is_some() {
         return "not steady: it drifts".to_owned();
     }
@@ -147,8 +147,8 @@ pub(super) fn tails(p: &SeriesSummary) -> String {
     )
 }
 
-/// Lists every distinct value with its share and count, if there are few:
-/// `3 ms 57 % (34) · 4 ms 43 % (26)`; empty if there are many.
+/// Lists every distinct value with its share and count, as in `3 ms 57 % (34) · 4 ms 43 % (26)`.
+/// Returns an empty string if there are many.
 pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
     let rows = repeated_rows(p, column);
     let told: Vec<String> = rows
@@ -158,7 +158,7 @@ pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
     told.join(" · ")
 }
 
-/// Returns the same as rows: value, share, count.
+/// Returns the distinct values listed by [`repeated`] as rows of value, share and count.
 pub(super) fn repeated_rows(p: &SeriesSummary, column: &Column) -> Vec<[String; 3]> {
     let values: Vec<f64> = p.repeated.iter().map(|same| same.value).collect();
     let column = column.clone().exact(&values);

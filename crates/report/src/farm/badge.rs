@@ -6,7 +6,7 @@ use super::state::Sum;
 use crate::names::clean;
 use askama::Template;
 
-/// Maximum length of a version's name.
+/// Maximum length of a version's name, in columns.
 const LONGEST: usize = 20;
 
 #[derive(Template)]
@@ -25,12 +25,12 @@ fn wide(text: &str) -> usize {
     7 * crate::names::width(text) + 10
 }
 
-/// Returns the badge of a version, derived from the states of its targets; without a version, a
-/// badge that says that nothing has been tested yet.
+/// Renders the badge of a version from the states of its targets. Without a version, the badge says
+/// that nothing has been tested yet.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn badge(version: Option<&str>, states: &[Sum]) -> Result<String, askama::Error> {
     let (tone, said) = match version {
         Some(_) => newest(states),

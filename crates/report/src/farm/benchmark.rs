@@ -12,7 +12,7 @@ use assay_analysis::farm::{BenchmarkOnTargets, Judged, OnTarget, Project, words}
 use assay_analysis::verdict::Decision;
 use std::fmt::Write;
 
-/// One benchmark of a version as a single row; the page of the benchmark lists the targets.
+/// One benchmark of a version as a single row. The targets are listed on the benchmark's own page.
 pub(super) struct SpeedRow {
     pub link: String,
     pub name: String,
@@ -88,7 +88,7 @@ fn differ(benchmark: &BenchmarkOnTargets) -> String {
     if pooled.differ { format!("yes (I² {i2} %)") } else { format!("I² {i2} %") }
 }
 
-/// Returns the numbers of targets by verdict.
+/// Returns the number of targets for each verdict.
 fn counts(benchmark: &BenchmarkOnTargets) -> String {
     let of =
         |verdict: Verdict| benchmark.on.iter().filter(|on| on.decision.verdict == verdict).count();
@@ -123,9 +123,9 @@ pub struct BenchmarkPage<'a> {
     pub owner: &'a str,
     /// Project name.
     pub name: &'a str,
-    /// The benchmark.
+    /// Name of the benchmark.
     pub benchmark: &'a str,
-    /// The metric.
+    /// Name of the metric.
     pub metric: &'a str,
     /// The known results.
     pub project: &'a Project,
@@ -155,7 +155,7 @@ struct OfVersion {
     said: Vec<VersionSentence>,
     rows: Vec<Target>,
     note: String,
-    /// Position of "no change" in the pictures, in thousandths.
+    /// Position of "no change" in the charts, in thousandths of their width.
     zero: u32,
 }
 
@@ -169,7 +169,7 @@ struct Target {
     bar: Bar,
 }
 
-/// The interval drawn for a target or for the mean; positions are in thousandths of the picture's
+/// The interval drawn for a target or for the mean. Positions are in thousandths of the chart's
 /// width.
 struct Bar {
     from: u32,
@@ -179,7 +179,7 @@ struct Bar {
     diamond: String,
 }
 
-/// The range of the axis shared by all pictures of a version, on the logarithmic scale.
+/// The range of the axis that all charts of a version share, on the logarithmic scale.
 struct Line {
     low: f64,
     high: f64,
@@ -187,7 +187,7 @@ struct Line {
 
 impl Line {
     fn of(all: &[(f64, f64)]) -> Self {
-        // The range is at least ± 2 %, since noise would fill the page otherwise, and at most a
+        // The range is at least ±2 %, so that mere noise does not fill the page, and at most a
         // factor of 4.
         let (mut low, mut high) = (-0.02_f64, 0.02_f64);
         for (lower, upper) in all {
@@ -278,11 +278,11 @@ fn note(benchmark: &BenchmarkOnTargets) -> String {
     format!("{differ} ({}).", heterogeneity(pooled))
 }
 
-/// Renders the page.
+/// Renders the page of a benchmark.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
     Page {
         around: Around::of(of.frame, &format!("{} · {}/{}", of.benchmark, of.owner, of.name)),

@@ -1,5 +1,5 @@
-//! The page of a build: its result and reason, how to repeat it, its benchmarks, its machine and
-//! its log. Also the page of a job without a build yet: its log as it is written.
+//! The page of a build: its result with the reason, how to repeat it, its benchmarks, its machine
+//! and its log. Also the page of a job that has no build yet, which shows the log as it is written.
 
 use super::state::Marked;
 use super::{Around, Frame, Line, Row, log, rows};
@@ -15,35 +15,35 @@ const FAILURES: usize = 50;
 /// Maximum number of comparisons on the page.
 const COMPARED: usize = 200;
 
-/// The result of a benchmark in a build, compared with the base.
+/// A benchmark's result in a build, compared with the base version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The benchmark.
+    /// Name of the benchmark.
     pub benchmark: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// The run's own verdict.
+    /// The verdict reached by the run itself.
     pub verdict: String,
-    /// Ratio of the version's value to the base's.
+    /// Ratio of the version's value to the base version's.
     pub ratio: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of the ratio.
     pub lower: f64,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % interval of the ratio.
     pub upper: f64,
-    /// Observations per side.
+    /// Number of observations per side.
     pub n: u64,
 }
 
-/// One assignment of a job to a node.
+/// One attempt at a job by a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Node that got the job.
+    /// Node to which the job was assigned.
     pub node: String,
-    /// Start time, RFC 3339.
+    /// Start time, as RFC 3339.
     pub began: String,
-    /// End time; `None` if it is still running.
+    /// End time, as RFC 3339; `None` if the attempt is still running.
     pub ended: Option<String>,
-    /// Outcome of the attempt; `None` if it is still running.
+    /// Outcome of the attempt; `None` if the attempt is still running.
     pub how: Option<String>,
 }
 
@@ -60,13 +60,13 @@ pub struct BuildPage<'a> {
     pub framework: Option<&'a str>,
     /// Number of skipped tests.
     pub skipped: u64,
-    /// Number of assertions, if counted.
+    /// Number of assertions; `None` if they were not counted.
     pub assertions: Option<u64>,
     /// Names of failed tests.
     pub failures: &'a [String],
     /// A command that repeats the build.
     pub repeat: &'a str,
-    /// The version with which a `bench` build was compared.
+    /// The version with which a `bench` build was compared, if any.
     pub base: Option<&'a str>,
     /// Results of the build's benchmarks.
     pub compared: &'a [Compared],
@@ -88,16 +88,16 @@ pub struct BuildPage<'a> {
 struct Log {
     /// True if there is no log.
     is_empty: bool,
-    /// Output of [`log::html`]: the only text here that is already markup.
+    /// Output of [`log::html`], which is the only text here that is already markup.
     html: String,
     link: String,
     before: String,
     cut: String,
-    /// Address from which the rest of the log can be followed, if it is still being written.
+    /// Address from which the rest of the log can be followed; `None` if nothing is being written.
     follow: Option<String>,
 }
 
-/// One benchmark of a build as a row; the page of the benchmark shows all targets.
+/// One benchmark of a build as a row. All targets are shown on the benchmark's own page.
 struct ComparedRow {
     link: String,
     name: String,
@@ -145,7 +145,7 @@ struct Page {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
     let line = of.line;
     let id = line.id.to_string();
@@ -201,7 +201,7 @@ fn bytes(bytes: u64) -> String {
     number::value(bytes as f64, &Unit::Byte)
 }
 
-/// Returns a note on the bytes of a log before the part shown.
+/// Returns a note on the part of a log, in bytes, that precedes the part shown.
 fn before(log: u64) -> String {
     match log {
         0 => String::new(),
@@ -295,9 +295,9 @@ pub struct JobPage<'a> {
     pub project: &'a str,
     /// Version.
     pub version: &'a str,
-    /// `test` or `bench`.
+    /// Kind of job: `test` or `bench`.
     pub kind: &'a str,
-    /// Progress: `queued`, `leased`, `done`, `cancelled`.
+    /// State of the job: `queued`, `leased`, `done` or `cancelled`.
     pub progress: &'a str,
     /// Summary of the build that ended the job.
     pub build: Option<&'a Line>,
@@ -307,7 +307,8 @@ pub struct JobPage<'a> {
     pub log: &'a [u8],
     /// Number of log bytes before the part shown.
     pub log_before: u64,
-    /// Path below the root from which the log can be followed; `None` if nothing is being written.
+    /// Path, relative to the root, from which the log can be followed; `None` if nothing is being
+    /// written.
     pub follow: Option<&'a str>,
 }
 
@@ -332,7 +333,7 @@ struct JobSummary {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
     // Once the job has ended, its result is shown as on the page of its build.
     let (symbol, tone, said) = match (of.build, of.progress) {

@@ -13,7 +13,7 @@ use assay_analysis::farm::State;
 pub struct VersionLine {
     /// Name of the version.
     pub name: String,
-    /// Publication time, RFC 3339.
+    /// Publication time, as RFC 3339.
     pub time: String,
     /// Number of targets by the state of their last build.
     pub states: Vec<Sum>,
@@ -22,7 +22,7 @@ pub struct VersionLine {
 /// A project in a list of projects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectLine {
-    /// Owner.
+    /// Owner of the project.
     pub owner: String,
     /// Name of the project.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct ProjectLine {
     pub builds: Vec<Sum>,
     /// The newest tested version.
     pub newest: Option<VersionLine>,
-    /// Time at which the project's last build was added, RFC 3339.
+    /// Time at which the project's last build was added, as RFC 3339.
     pub last: Option<String>,
 }
 
@@ -41,9 +41,9 @@ pub struct Home<'a> {
     pub frame: &'a Frame,
     /// Total number of builds by state.
     pub builds: &'a [Sum],
-    /// Numbers of waiting jobs, and of jobs assigned to a node.
+    /// Number of waiting jobs, and number of jobs assigned to a node.
     pub queued: (u64, u64),
-    /// Limit up to which jobs are counted: this number means "this many or more".
+    /// Limit up to which jobs are counted. A count that reaches it means "this many or more".
     pub most: u64,
     /// The projects.
     pub projects: &'a [ProjectLine],
@@ -75,11 +75,11 @@ struct Project {
     last: String,
 }
 
-/// Renders the page.
+/// Renders the home page.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn home(of: &Home<'_>) -> Result<String, askama::Error> {
     let jobs = |n: u64| {
         let more = if n >= of.most { " or more" } else { "" };

@@ -1,5 +1,6 @@
-//! Versions × targets: each cell has the state of the last build, with the largest slowdown or gain
-//! of its benchmarks; the version's verdict is a sentence above. The newest version comes first.
+//! The matrix of versions and targets. Each cell has the state of the last build, with the largest
+//! slowdown or gain of its benchmarks. A sentence above states the version's verdict. The newest
+//! version comes first.
 
 use super::state::Marked;
 use super::{Frame, minute};
@@ -12,18 +13,18 @@ use std::collections::BTreeMap;
 /// Additional facts about a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VersionNote {
-    /// Publication time, RFC 3339.
+    /// Publication time, as RFC 3339.
     pub time: String,
     /// True if the version no longer exists at its origin.
     pub is_gone: bool,
 }
 
-/// A project's versions on its targets.
+/// A project's versions and targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     /// The known results.
     pub project: &'a Project,
-    /// A note on each version, in the order of the project's versions.
+    /// A note on each of the project's versions, in the same order.
     pub notes: &'a [VersionNote],
     /// The versions shown, newest first, with their verdicts.
     pub judged: &'a [Judged],
@@ -57,15 +58,15 @@ pub(super) struct MatrixEntry {
     pub link: String,
     pub mark: Marked,
     pub is_flaky: bool,
-    /// Change of the benchmark with the largest slowdown or, if none is slower, the largest gain:
-    /// `+5.0 %`.
+    /// Change of the benchmark with the largest slowdown or, if none is slower, the largest gain,
+    /// such as `+5.0 %`.
     pub speed: String,
     pub speed_tone: &'static str,
     /// Full description in words.
     pub title: String,
 }
 
-/// A statement on a version: tone and sentence.
+/// A sentence about a version, with its tone.
 pub(super) struct VersionSentence {
     pub tone: &'static str,
     pub text: String,

@@ -10,17 +10,17 @@ use askama::Template;
 /// The result of an A/A run of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// Time, RFC 3339.
+    /// Time of the run, as RFC 3339.
     pub time: String,
-    /// Share of A/A comparisons that were called different.
+    /// Share of A/A comparisons that falsely reported a difference.
     pub false_alarms: f64,
-    /// Number of comparisons.
+    /// Number of A/A comparisons.
     pub comparisons: u64,
     /// Smallest detectable effect, as a ratio above 1.
     pub detects: f64,
     /// True if the node may vote.
     pub is_fit: bool,
-    /// Reason, if it may not vote.
+    /// The reason why the node may not vote; empty if it may.
     pub reason: String,
 }
 
@@ -33,15 +33,15 @@ pub struct NodePage<'a> {
     pub name: &'a str,
     /// Name and version of the program that runs on the node.
     pub tool: &'a str,
-    /// Time of last contact, RFC 3339.
+    /// Time of last contact, as RFC 3339.
     pub seen: &'a str,
-    /// Seconds by which the node's clock is ahead.
+    /// Time by which the node's clock is ahead, in seconds.
     pub clock_ahead: f64,
-    /// Reason why the node gets no jobs; `None` if it gets them.
+    /// The reason why the node gets no jobs; `None` if it gets jobs.
     pub drained: Option<&'a str>,
     /// Display names of the node's targets.
     pub targets: &'a [String],
-    /// The jobs assigned to the node.
+    /// Numbers of the jobs assigned to the node.
     pub jobs: &'a [i64],
     /// Calibrations of the node, newest first.
     pub calibrations: &'a [Calibration],
@@ -72,14 +72,14 @@ struct CalibrationRow {
     said: String,
 }
 
-/// Minimum clock error that is reported, seconds.
+/// Smallest clock error that is reported, in seconds.
 const CLOCK: f64 = 2.0;
 
-/// Renders the page.
+/// Renders the page of a node.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
     let (tone, said) = match (of.drained, of.calibrations.first()) {
         (Some(reason), _) => ("bad", format!("drained: {reason}")),

@@ -1,5 +1,6 @@
-//! The page of a project: the results of its newest version on all targets, in sentences; the
-//! matrix; benchmarks compared with the base; the queue; its latest builds.
+//! The page of a project: the results of its newest version on all targets in sentences, the
+//! matrix, the benchmarks compared with the base version, the queue, and the project's latest
+//! builds.
 
 use super::benchmark::SpeedRow;
 use super::matrix::{Matrix, Table, VersionSentence};
@@ -23,13 +24,13 @@ pub struct JobLine {
     pub id: i64,
     /// Version.
     pub version: String,
-    /// `test` or `bench`.
+    /// Kind of job: `test` or `bench`.
     pub kind: String,
-    /// The target, or the requirements for it.
+    /// The job's target, or the requirements that a target must meet.
     pub target: String,
-    /// `queued` or `leased`.
+    /// State of the job: `queued` or `leased`.
     pub progress: String,
-    /// Node that has the job.
+    /// Node to which the job is assigned, if any.
     pub node: Option<String>,
     /// Number of attempts.
     pub attempts: u32,
@@ -40,7 +41,7 @@ pub struct JobLine {
 pub struct ProjectPage<'a> {
     /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Owner.
+    /// Owner of the project.
     pub owner: &'a str,
     /// Name of the project.
     pub name: &'a str,
@@ -52,7 +53,7 @@ pub struct ProjectPage<'a> {
     pub matrix: Matrix<'a>,
     /// Cursor for older versions.
     pub next: Option<&'a str>,
-    /// Path of the first page within the project's benchmark history; `None` if no history was
+    /// Path, within the project's benchmark history, of its first page; `None` if no history was
     /// stored.
     pub history: Option<&'a str>,
     /// The jobs that have not ended.
@@ -119,7 +120,7 @@ struct JobOnPage {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
     let newest = of.matrix.newest();
     let speed =
@@ -199,7 +200,7 @@ struct MatrixOnly {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn matrix_page(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
     MatrixOnly {
         around: Around::of(of.frame, &format!("{}/{}: matrix", of.owner, of.name)),

@@ -1,4 +1,5 @@
-//! The page shown instead of a refused one: the reason and, if a token is needed, a form for it.
+//! The page shown when a request is refused: the reason and, if a token is needed, a form for
+//! entering it.
 
 use super::{Around, Frame};
 use crate::names::clean;
@@ -13,11 +14,11 @@ struct Page {
     enter: Option<String>,
 }
 
-/// Renders the page.
+/// Renders the page for a refused request.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn refused(frame: &Frame, status: u16, message: &str) -> Result<String, askama::Error> {
     let title = match status {
         401 => "A token is needed",

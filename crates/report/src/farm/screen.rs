@@ -1,5 +1,5 @@
-//! The matrix of a project as a screen: its verdict, versions with a column for each target, and
-//! the key to the columns.
+//! The matrix of a project for the terminal: its verdict, the versions with a column for each
+//! target, and a key to the columns.
 
 use super::matrix::{Matrix, moved_most};
 use super::state::Marked;
@@ -13,7 +13,7 @@ const GAP: usize = 2;
 /// Maximum width of a version's name.
 const VERSION: usize = 20;
 
-/// Returns the screen as text; every line ends with a newline.
+/// Renders the matrix for the terminal. Every line ends with a newline.
 pub fn screen(matrix: &Matrix<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let project = matrix.project;

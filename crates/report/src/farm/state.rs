@@ -1,5 +1,5 @@
-//! Display of build states: each has a symbol, a word and a color, so that color is never the
-//! only distinction.
+//! Display of build states. Each state has a symbol, a word and a color, so that states never
+//! differ by color alone.
 
 use crate::number;
 use assay_analysis::farm::{State, words};
@@ -51,10 +51,10 @@ impl Marked {
     }
 }
 
-/// The number of builds or targets in a state.
+/// A state, and the number of builds or targets in it.
 pub type Sum = (State, u64);
 
-/// A section of a bar of states.
+/// A section of a bar of state shares.
 pub(super) struct Part {
     pub mark: Marked,
     pub count: String,
@@ -64,7 +64,8 @@ pub(super) struct Part {
     pub width: u64,
 }
 
-/// Returns a bar with the share of each state; nonzero shares have a visible minimum width.
+/// Returns a bar with the share of each state. Nonzero shares have a minimum width, so that they
+/// are visible.
 pub(super) fn bar(sums: &[Sum]) -> Vec<Part> {
     const LEAST: u64 = 12;
     let all: u64 = sums.iter().map(|(_, count)| *count).fold(0, u64::saturating_add).max(1);

@@ -1,5 +1,5 @@
-//! Builds in chronological order: targets as columns, time downwards, newest first. Consecutive
-//! builds of one version share a row, unless two are on the same target.
+//! Builds in reverse chronological order, with one column per target. Consecutive builds of the
+//! same version share a row, unless two of them are on the same target.
 
 use super::state::Marked;
 use super::{Around, Frame, Line, minute};
@@ -44,11 +44,11 @@ struct WaterfallCell {
     title: String,
 }
 
-/// Renders the page.
+/// Renders the waterfall page.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn waterfall(of: &Waterfall<'_>) -> Result<String, askama::Error> {
     let mut heads: Vec<&str> = of.builds.iter().map(|line| line.target.as_str()).collect();
     heads.sort_unstable();

@@ -5,7 +5,7 @@ use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use assay_analysis::history::{Blessing, short_digest};
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the accepted levels for the terminal. Every line ends with a newline.
 pub fn blessings(project: &str, all: &[Blessing], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for blessing in all {

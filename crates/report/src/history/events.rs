@@ -1,5 +1,5 @@
-//! Events of a project: their number, and for each the time, the location, the series affected and
-//! the size.
+//! Events of a project: how many there are and, for each, where it occurred, the series affected
+//! and the sizes of their changes.
 
 use super::date;
 use super::trend::{accepted, size_of};
@@ -24,15 +24,15 @@ const LARGEST: usize = 3;
 pub struct EventsReport<'a> {
     /// The events.
     pub events: &'a Events,
-    /// The project.
+    /// Name of the project.
     pub project: &'a str,
-    /// A command line for each event; `None` if its commits are unknown.
+    /// For each event, the command line that narrows it down; `None` if its commits are unknown.
     pub narrow: &'a [Option<String>],
-    /// If true, all events and series are shown.
+    /// Whether all events and series are shown.
     pub all: bool,
 }
 
-/// Returns the result in one sentence.
+/// Returns a sentence on the number of events and of the series affected.
 pub(crate) fn sentence(report: &EventsReport<'_>) -> String {
     let Events { events, series, .. } = report.events;
     let (project, all) = (report.project, of_series(*series));
@@ -70,7 +70,7 @@ fn of_series(count: usize) -> String {
     }
 }
 
-/// Returns the numbers of series that got worse and better.
+/// Formats the number of series that got worse and the number that got better.
 pub(crate) fn ways(event: &Event) -> String {
     match event.ways() {
         (worse, 0) => format!("{} worse", of_series(worse)),
@@ -79,7 +79,7 @@ pub(crate) fn ways(event: &Event) -> String {
     }
 }
 
-/// Returns where an event occurred (between which commits or runs), and whether it was accepted.
+/// Returns the commits or runs between which an event occurred, and whether it was accepted.
 pub(crate) fn place(event: &Event) -> String {
     let place = match event.between() {
         (Some(before), Some(after)) if before.commit == after.commit => {
@@ -104,7 +104,7 @@ pub(crate) fn place(event: &Event) -> String {
     place + &accepted(event.accepted())
 }
 
-/// Returns the name of a series with its metric, and the size of its change with a note if the
+/// Returns the name of a series with its metric, and the size of its change. A note says if this
 /// change was accepted, unless the whole event was.
 pub(crate) fn moved(moved: &Moved, event: &Event) -> (String, String) {
     let name = format!("{} {}", moved.benchmark.label(), label(&moved.metric));
@@ -112,7 +112,7 @@ pub(crate) fn moved(moved: &Moved, event: &Event) -> (String, String) {
     (name, size_of(&moved.change, &moved.metric) + &accepted(alone))
 }
 
-/// Returns the screen, every line ended with a newline. O(changes).
+/// Renders the events for the terminal. Every line ends with a newline. O(changes).
 pub fn events(report: &EventsReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let Events { events, machines, days, findings, confidence, .. } = report.events;

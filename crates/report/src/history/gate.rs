@@ -1,6 +1,6 @@
 //! Reports whether a run is worse than normal: one sentence, a line for each benchmark that is not
-//! normal, and their number. This module has the screen; its submodules have the formats for pull
-//! requests, test reports, code scanning and READMEs.
+//! normal, and the number of those that are. This module renders the report for the terminal. Its
+//! submodules have the formats for pull requests, test reports, code scanning and READMEs.
 
 mod badge;
 mod junit;
@@ -25,17 +25,17 @@ use assay_analysis::history::gate::{Confirmation, Gate, Judged, Outcome, Standin
 /// The result of a gate, with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct GateReport<'a> {
-    /// The result.
+    /// The result of the gate.
     pub gate: &'a Gate,
-    /// The project.
+    /// Name of the project.
     pub project: &'a str,
     /// The judged file or recorded run.
     pub run: &'a str,
-    /// The file the judgment is about, if any: the judged file, or the measured program.
+    /// The file to which the result refers, if any: the judged file, or the measured program.
     pub file: Option<&'a str>,
-    /// The machine.
+    /// Name of the machine.
     pub machine: &'a str,
-    /// If true, normal benchmarks are listed as well.
+    /// Whether normal benchmarks are listed as well.
     pub all: bool,
 }
 
@@ -106,7 +106,7 @@ fn shown<'a>(report: &GateReport<'a>) -> Vec<&'a Judged> {
     shown
 }
 
-/// Returns the screen, every line ended with a newline. O(benchmarks).
+/// Renders the report for the terminal. Every line ends with a newline. O(benchmarks).
 pub fn gate(report: &GateReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let gate = report.gate;
@@ -148,7 +148,7 @@ fn tone_of(standing: Standing) -> Tone {
     }
 }
 
-/// The headings of [`row`].
+/// Headings for the cells of [`row`].
 const HEADS: [&str; 7] = ["", "now", "change", "normal range", "runs", "detects", ""];
 
 fn row(judged: &Judged) -> [String; 7] {
@@ -157,7 +157,7 @@ fn row(judged: &Judged) -> [String; 7] {
     [name, now, change, range, runs, detects, standing(judged)]
 }
 
-/// Returns the numbers of a benchmark under [`HEADS`].
+/// Formats the numbers of a benchmark, in the order of [`HEADS`].
 fn numbers(judged: &Judged) -> [String; 5] {
     let mut own = vec![judged.now];
     own.extend(judged.range.iter().flat_map(|&(low, high)| [low, high]));

@@ -1,4 +1,4 @@
-//! The list of runs: one line each, newest first.
+//! The list of runs, one per line, newest first.
 
 use super::{revision_of, time};
 use crate::grid::{Cells, draw_columns, width_of};
@@ -7,21 +7,21 @@ use crate::layout::{Page, Tone};
 use crate::number;
 use assay_analysis::history::Run;
 
-/// Maximum length of the names of machines and sources.
+/// Maximum length of the names of machines and sources, in columns.
 const WIDEST: usize = 32;
 
 /// The runs to list.
 #[derive(Clone, Copy, Debug)]
 pub struct Log<'a> {
-    /// The project.
+    /// Name of the project.
     pub project: &'a str,
     /// The runs shown, newest first.
     pub runs: &'a [Run],
-    /// Total number of runs.
+    /// Total number of runs, including those not shown.
     pub total: u64,
 }
 
-/// Returns the screen, every line ended with a newline. O(runs shown).
+/// Renders the list for the terminal. Every line ends with a newline. O(runs shown).
 pub fn log(of: &Log<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let column = |cell: &dyn Fn(&Run) -> String| -> Vec<String> {

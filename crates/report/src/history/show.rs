@@ -23,7 +23,7 @@ pub struct ShownRun<'a> {
     pub all: bool,
 }
 
-/// Returns the screen, every line ended with a newline. O(results).
+/// Renders the run for the terminal. Every line ends with a newline. O(results).
 pub fn show(of: &ShownRun<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let run = of.run;

@@ -1,5 +1,5 @@
 //! A benchmark over its revisions: one sentence about the last change or drift, the parts between
-//! changes, and, for each change, the commits between which it occurred.
+//! changes, and the commits between which each change occurred.
 
 use super::date;
 use crate::findings;
@@ -14,7 +14,7 @@ use assay_analysis::history::trend::{Change, Trend};
 use assay_analysis::history::{Blessing, short_digest};
 use assay_data::{Metric, code};
 
-/// Maximum width of the picture, in columns.
+/// Maximum width of the bar chart, in columns.
 const PICTURE: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -27,8 +27,8 @@ pub struct TrendReport<'a> {
     pub narrow: &'a [Option<String>],
 }
 
-/// Returns the sentence about the last change or a steady drift since then, or a sentence saying
-/// that none is known.
+/// Returns the sentence about the last change, or about a steady drift since then. If neither is
+/// known, the sentence says so.
 pub(crate) fn sentence(trend: &Trend) -> String {
     let name = trend.series.benchmark.label();
     let what = format!("{} of {name}", label(&trend.series.metric));
@@ -97,7 +97,7 @@ pub(crate) fn accepted(blessing: Option<&Blessing>) -> String {
     format!("; accepted at run {}{because}", short_digest(&blessing.run))
 }
 
-/// Returns the size of a change with its interval: a ratio or, if values are not positive, an
+/// Formats the size of a change: a ratio with its interval or, if values are not positive, an
 /// amount in the metric's unit.
 pub(crate) fn size(trend: &Trend, change: &Change) -> String {
     size_of(change, &trend.series.metric)
@@ -135,7 +135,7 @@ pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
     })
 }
 
-/// Returns the screen, every line ended with a newline. O(runs).
+/// Renders the trend for the terminal. Every line ends with a newline. O(runs).
 pub fn trend(report: &TrendReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let TrendReport { trend, narrow } = report;
@@ -197,8 +197,8 @@ fn parts(page: &mut Page, trend: &Trend) {
     small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
 }
 
-/// Returns the values in order as bars; several runs share a column if there are more runs than
-/// columns.
+/// Draws the values in order as bars. If there are more runs than columns, several runs share a
+/// column.
 fn picture(values: &[f64], width: usize) -> String {
     let columns = PICTURE.min(width.saturating_sub(4)).min(values.len()).max(1);
     let of = |column: usize| {

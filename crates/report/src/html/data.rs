@@ -9,7 +9,7 @@ const MOST_VALUES: usize = 100_000;
 /// The samples of a page, or where to find them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// As CSV.
+    /// The samples as CSV.
     Embedded {
         /// The table.
         csv: String,
@@ -18,21 +18,21 @@ pub enum Data {
         /// The command that reads the table.
         command: String,
     },
-    /// Too many values to embed.
+    /// A reference to the samples, which have too many values to embed.
     Elsewhere {
         /// Number of values.
         values: usize,
-        /// The file with the values, if any.
+        /// Path of the file with the values, if any.
         file: Option<String>,
     },
 }
 
 impl Data {
-    /// Embeds the samples if they have at most 100,000 values; otherwise refers to `file`.
+    /// Embeds the samples if they have at most 100,000 values, and otherwise refers to `file`.
     /// O(values).
     ///
-    /// Recordings of one metric have one column each, which is compact; everything else is the
-    /// table that `--export x.samples.csv` writes.
+    /// Recordings of a single metric have one column per subject, which is compact. For everything
+    /// else, the table is the one that `--export x.samples.csv` writes.
     pub fn of(samples: &Samples, file: Option<String>) -> Self {
         let values = samples.len() * samples.metrics.len();
         if values > MOST_VALUES {

@@ -1,5 +1,5 @@
-//! The methods used for the numbers on a page, in sentences that can be copied into a paper, with
-//! the sources of the methods used.
+//! The methods behind the numbers on a page, in sentences that can be copied into a paper, with
+//! their sources.
 
 use crate::names::fitted;
 use crate::number;
@@ -27,8 +27,8 @@ const LEHMANN: &str =
     "Lehmann, E. L. (1975). Nonparametrics: statistical methods based on ranks. Holden-Day.";
 const R: &str = "R Core Team. R: a language and environment for statistical computing (power.t.test, wilcox.test). https://www.R-project.org/";
 
-/// Returns the names of the subjects that are compared by the exact distribution, for separate
-/// recordings, and whether other subjects are compared differently.
+/// Returns the names of the subjects whose separate recordings are compared by the exact
+/// distribution, and whether any other subjects are compared differently.
 fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     let names = fitted(&analysis.names(), 40, "…");
     let (exact, rest): (Vec<_>, Vec<_>) =

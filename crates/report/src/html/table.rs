@@ -1,6 +1,6 @@
 //! A table of a page.
 
-/// A table: its headings, then rows whose first cell is their label.
+/// A table with headings. The first cell of each row is the row's label.
 pub(crate) struct Table {
     pub title: String,
     /// Note on the whole table; may be empty.
@@ -35,7 +35,7 @@ impl Table {
         self
     }
 
-    /// Returns a table with all cells in one color.
+    /// Creates a table whose cells all have the same color.
     pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
         let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();
         Self { title, told: String::new(), heads, rows, kind: "" }

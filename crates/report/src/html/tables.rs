@@ -1,6 +1,6 @@
-//! The tables of a page: the results for every subject and every difference.
+//! The tables of a page, with the results for every subject and every difference.
 //!
-//! There is one column per subject, since there are few subjects and many properties; a table of
+//! There is one column per subject, because there are few subjects and many properties. A table of
 //! two subjects fits on a phone.
 
 use super::table::{Row, Table};
@@ -25,15 +25,15 @@ pub(crate) fn tone(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Returns the tables that belong to the answer: the medians with the ratios to their references,
-/// and the requests of a load test.
+/// Returns the tables that are part of the main result: the medians with the ratios to their
+/// references, and the requests of a load test.
 pub(super) fn answers(analysis: &Analysis) -> Vec<Table> {
     let mut tables = vec![medians(analysis)];
     tables.extend(answers::on_page(analysis));
     tables
 }
 
-/// Returns all other tables.
+/// Returns the tables that are not part of the main result.
 pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
     let mut tables = vec![values(analysis)];
     if !analysis.comparisons.is_empty() {
@@ -154,7 +154,8 @@ fn differences(analysis: &Analysis) -> Table {
     Table::plain(format!("Differences: {}", metric_name(analysis)), heads, rows)
 }
 
-/// Formats the ratio of a comparison with its interval; empty if it has none.
+/// Formats the ratio of a comparison with its interval. Returns an empty string if there is no
+/// ratio.
 fn ratio(c: &Comparison) -> String {
     c.ratio.map_or_else(String::new, |r| {
         number::ratio(r.estimate, r.interval.map(|i| (i.lower, i.upper)))

@@ -21,10 +21,10 @@ view! {
         /// `full_handshakes`, `resumed_handshakes`, `most_open` (the maximum of any slice).
         counts: BTreeMap<String, u64>,
         /// Latency in seconds from the scheduled time of a request to the end of its answer, by
-        /// share of the requests. A failed request counts as never answered: `null` if that many
-        /// failed.
+        /// share of the requests. A failed request counts as never answered, so the value is `null`
+        /// if too many failed.
         latency: BTreeMap<String, Option<f64>> = quantiles(|share| own.within(share)),
-        /// The same from the time at which the request was sent.
+        /// Like `latency`, but from the time at which the request was sent.
         service: BTreeMap<String, Option<f64>> =
             quantiles(|share| own.service.quantile_seconds(share, own.count("failed"))),
         /// Counts for each second from the start of a slice, including its settling time, over all
@@ -34,17 +34,19 @@ view! {
 }
 
 view! {
-    /// One second of the slices.
+    /// One second since the start of a slice, over all slices.
     Second of (second: &slices::SecondOf) {
         /// Number of answered requests.
         answered: u64,
         /// Number of failed requests.
         failed: u64,
-        /// Median latency of the answered requests, s; `null` without any.
+        /// Median latency of the answered requests, in seconds; `null` if there were none.
         p50: Option<f64> = Some(second.latency[0]).filter(|value| value.is_finite()),
-        /// 90 % quantile of their latency, s.
+        /// 90 % quantile of the latency of the answered requests, in seconds; `null` if there were
+        /// none.
         p90: Option<f64> = Some(second.latency[1]).filter(|value| value.is_finite()),
-        /// 99 % quantile of their latency, s.
+        /// 99 % quantile of the latency of the answered requests, in seconds; `null` if there were
+        /// none.
         p99: Option<f64> = Some(second.latency[2]).filter(|value| value.is_finite()),
     }
 }
@@ -56,11 +58,12 @@ view! {
         side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
         /// The parameters of the server.
         parameters: Map<String, Value> => analysis.subjects[own.subject].parameters,
-        /// The requested rate, 1/s.
+        /// The requested rate, in requests per second.
         rate: f64,
-        /// The share of the requests that `latency` refers to, from the first goal.
+        /// The share of requests to which `latency` refers, as given by the first goal.
         share: f64 => search.share,
-        /// Time within which this share was answered, s; `null` if too many failed.
+        /// Time within which this share of requests was answered, in seconds; `null` if too many
+        /// failed.
         latency: Option<f64> = Some(own.latency).filter(|value| value.is_finite()),
         /// True if all goals were met.
         held: bool => own.is_held,
@@ -68,7 +71,7 @@ view! {
 }
 
 impl Try {
-    /// Returns all tries of a search.
+    /// Returns all rates that a search tried.
     pub(super) fn all(analysis: &Analysis, search: &search::Search) -> Vec<Self> {
         search.tries.iter().map(|own| Self::of(own, analysis, search)).collect()
     }

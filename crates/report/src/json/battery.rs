@@ -19,10 +19,10 @@ use means::{EquivalenceTest, RatioOfMeans, StudentT, TTest, VarianceTest};
 use ranks::{BrunnerMunzel, EffectSize, HodgesLehmann, KolmogorovSmirnov, MannWhitney};
 use serde::Serialize;
 
-/// Every classical test of two series, with R's numbers for the same data. `of` and `against` are
-/// the values of the side and of the reference, as in `t.test(of, against)`; for blocks, the values
-/// of the complete blocks. The verdict does not come from these tests. A test without an answer is
-/// `null`.
+/// Every classical test of two series, with the numbers that R computes for the same data. `of` and
+/// `against` are the values of the side and of its reference, as in `t.test(of, against)`. For
+/// blocks, they are the values of the complete blocks. The verdict does not come from these tests.
+/// A test without a result is `null`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairTests {
@@ -30,26 +30,26 @@ pub struct PairTests {
     pub t_pooled: Option<TTest>,
     /// Welch's t-test. R: `t.test(of, against)`.
     pub t_welch: Option<TTest>,
-    /// Student's t-test of the differences of pairs. R: `t.test(of, against, paired = TRUE)`.
+    /// Student's t-test of the paired differences. R: `t.test(of, against, paired = TRUE)`.
     pub t_paired: Option<StudentT>,
     /// The Mann-Whitney test (Wilcoxon's rank-sum test). R: `wilcox.test(of, against)`.
     pub mann_whitney: Option<MannWhitney>,
-    /// The shift with its intervals. R: `wilcox.test(of, against, conf.int = TRUE)`.
+    /// The Hodges-Lehmann shift with its intervals. R: `wilcox.test(of, against, conf.int = TRUE)`.
     pub hodges_lehmann: Option<HodgesLehmann>,
     /// The ratio, from the shift of the logarithms; needs positive values. R: `exp()` of
     /// `wilcox.test(log(of), log(against), conf.int = TRUE)`.
     pub ratio_hodges_lehmann_log: Option<HodgesLehmann>,
-    /// Wilcoxon's signed-rank test of the differences of pairs. R: `wilcox.test(of, against, paired
-    /// = TRUE, conf.int = TRUE)`.
+    /// Wilcoxon's signed-rank test of the paired differences. R: `wilcox.test(of, against, paired =
+    /// TRUE, conf.int = TRUE)`.
     pub wilcoxon_signed_rank: Option<SignedRanks>,
-    /// The Brunner-Munzel test: does one side tend to be smaller? R: `brunnermunzel.test(of,
+    /// The Brunner-Munzel test of whether one side tends to be smaller. R: `brunnermunzel.test(of,
     /// against)` of the package `brunnermunzel`.
     pub brunner_munzel: Option<BrunnerMunzel>,
     /// The two-sample Kolmogorov-Smirnov test. R: `ks.test(of, against)`.
     pub ks_two_sample: Option<KolmogorovSmirnov>,
     /// Effect sizes.
     pub effect_size: Option<EffectSize>,
-    /// Ratio of the variances. R: `var.test(of, against)`.
+    /// The F test for the ratio of the variances. R: `var.test(of, against)`.
     pub f_test_variance: Option<VarianceTest>,
     /// Equivalence of the means within 1 % of the reference's mean. R: `t.test(of, against, mu = -margin,
     /// alternative = "greater")`, and `mu = margin` with `"less"`.
@@ -62,18 +62,18 @@ pub struct PairTests {
     pub ratio_of_means: Option<RatioOfMeans>,
     /// Results that hold at every look, for blocks with positive values.
     pub anytime: Option<AnytimeValid>,
-    /// The pairing of values; `null` without pairing.
+    /// How the values are paired; `null` if they are not.
     pub paired_by: Option<PairedBy>,
     /// Reasons for missing answers, by the key of the test.
     pub reasons: NamedValues<String>,
 }
 
 words! {
-    /// Pairings of values.
+    /// The ways in which values can be paired.
     PairedBy from found::Pairing {
-        /// By blocks.
+        /// Paired by block.
         Source::Blocks => Blocks,
-        /// By order, for recordings of the same length.
+        /// Paired by order, for recordings of the same length.
         Source::Order => Order,
     }
 }
@@ -81,14 +81,15 @@ words! {
 view! {
     /// Results that hold at every look, no matter when the run is stopped.
     AnytimeValid of (found: &found::Anytime) {
-        /// 1 − the confidence.
+        /// Significance level, which is 1 − the confidence level.
         level: f64,
-        /// log₁₀ of the e-value of the sign e-process against "each is faster equally often".
+        /// log₁₀ of the e-value of the sign e-process, against the hypothesis that each side is
+        /// faster equally often.
         sign_log10_e: Option<f64>,
         /// True if the e-value has reached 1/`level`.
         rejects: bool,
-        /// Asymptotic confidence sequence of the geometric mean of the per-block ratios; `null`
-        /// below 20 blocks.
+        /// Asymptotic confidence sequence for the geometric mean of the per-block ratios; `null` if
+        /// there are fewer than 20 blocks.
         mean_ratio: Option<Interval>,
         /// Confidence sequence of the median of the per-block ratios, for any distribution; `null`
         /// if there are too few blocks.
@@ -119,7 +120,7 @@ impl Reasons {
         }
     }
 
-    /// Keeps one reason for each test: the last one.
+    /// Records the reason for a test, replacing any earlier one.
     fn add(&mut self, key: &str, reason: &str) {
         match self.0.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => reason.clone_into(known),

@@ -13,7 +13,7 @@ use crate::number;
 use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 
-/// The outcome of an alarm.
+/// The outcome of confirming an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The fresh run also finds the new revision worse.
@@ -40,12 +40,12 @@ pub struct Confirmation {
 pub struct Fresh {
     /// Verdict of the fresh run.
     pub verdict: Verdict,
-    /// New / last normal, with its interval.
+    /// Ratio of the new revision to the last normal one, with its interval.
     pub ratio: Option<Effect>,
 }
 
 impl Confirmation {
-    /// The outcome of the alarm.
+    /// Returns the outcome for the alarm.
     pub fn outcome(&self) -> Outcome {
         match &self.fresh {
             Ok(Fresh { verdict: Verdict::Slower, .. }) => Outcome::Confirmed,
@@ -121,7 +121,7 @@ impl Gate {
         judged.confirmation = Some(confirmation);
     }
 
-    /// Number of alarms that a fresh run did not confirm.
+    /// Returns the number of alarms that a fresh run did not confirm.
     pub fn unconfirmed(&self) -> usize {
         let not = |judged: &&super::Judged| {
             judged.confirmation.as_ref().map(Confirmation::outcome) == Some(Outcome::NotConfirmed)

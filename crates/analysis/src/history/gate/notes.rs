@@ -17,7 +17,7 @@ pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
-/// The finding that one run is worse, but no other run confirms it.
+/// Returns the finding that one run is worse, but no other run confirms it.
 pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
     let message = format!(
         "this run of {label} stands out from the {runs} normal runs ({:+.1} %), and the runs before it do not: one bad run is no alarm",
@@ -37,8 +37,8 @@ pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).about(label).with("ratio", ratio)
 }
 
-/// The finding that a metric was previously recorded in another unit, so that earlier runs can't be
-/// compared.
+/// Returns the finding that a metric was previously recorded in another unit, so that earlier runs
+/// can't be compared.
 pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     let told = |unit: &Unit| match unit {
         Unit::One => "without a unit".to_owned(),
@@ -53,8 +53,8 @@ pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).at(Severity::Warning).about(label)
 }
 
-/// The finding that runs were ignored because their revision does not lead to the branch by first
-/// parents.
+/// Returns the finding that runs were ignored because their revisions are not on the branch along
+/// first parents.
 pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     let runs_are = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
     let message = format!(
@@ -63,14 +63,14 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
 }
 
-/// The finding that both revisions can be measured here. The caller adds the command line.
+/// Returns the finding that both revisions can be measured here. The caller adds the command line.
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here alternately, which detects smaller changes, as differences between runs cancel; `--confirm` does this for every alarm";
     Finding::new(code::ALARM_CONFIRMATION, message).advise(Action::MeasureInBlocks)
 }
 
-/// The finding that values have no logarithm, so that only equality with earlier values can be
-/// judged.
+/// Returns the finding that values have no logarithm, so that only equality with earlier values can
+/// be judged.
 pub(super) fn only_sameness(label: &str) -> Finding {
     let message = format!(
         "values of {label} are zero or negative: if all runs are the same, that is normal; about any other nothing is known"

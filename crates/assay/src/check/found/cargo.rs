@@ -1,11 +1,11 @@
-//! Cargo: targets in `benches/` without the test harness of nightly Rust, in packages that use
+//! Cargo: bench targets that do not use nightly Rust's test harness, in packages that depend on
 //! criterion, divan or gungraun.
 
 use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, matches, slug, within, word};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// Libraries that `assay bench` drives, and packages that stand in for them.
+/// Libraries that `assay bench` can drive, and packages that replace them.
 const LIBRARIES: [&str; 8] = [
     "criterion",
     "criterion2",
@@ -18,13 +18,13 @@ const LIBRARIES: [&str; 8] = [
 ];
 const SOUGHT: &str = "Cargo.toml with a [[bench]] target or a file in benches/, and criterion, divan or gungraun as a dependency";
 
-/// A target.
+/// A bench target.
 struct Target {
     package: String,
     name: String,
-    /// Source file of the target, relative to the top.
+    /// Source file of the target, relative to the project's root.
     source: String,
-    /// Directory of the target's package, relative to the top.
+    /// Directory of the target's package, relative to the project's root.
     directory: String,
     features: Vec<String>,
 }
@@ -33,7 +33,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let manifests = tree.named("Cargo.toml");
     let mut notes = Vec::new();
     let mut ways: Vec<ProgramGroup> = Vec::new();
-    // A directory below a workspace belongs to it; elsewhere it is a separate project.
+    // A directory below a workspace belongs to it. Any other directory is a separate project.
     let mut roots: Vec<&str> = Vec::new();
     for manifest in &manifests {
         let directory = directory_of(manifest);
@@ -86,7 +86,7 @@ fn parsed(tree: &Tree, path: &str, notes: &mut Vec<String>) -> Option<Table> {
     }
 }
 
-/// Returns the directories of the packages of a workspace, or of the one package.
+/// Returns the directories of the packages in a workspace, or that of a single package.
 fn members(root: &str, table: &Table, manifests: &[&str]) -> Vec<String> {
     let mut found = BTreeSet::new();
     if table.contains_key("package") {
@@ -110,7 +110,8 @@ fn members(root: &str, table: &Table, manifests: &[&str]) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Returns the library of a package; `root` has the dependencies that packages inherit.
+/// Returns the benchmark library that a package depends on. `root` contains the dependencies that
+/// packages inherit.
 fn library(package: &Table, root: &Table) -> Option<String> {
     let inherited = root
         .get("workspace")
@@ -167,7 +168,7 @@ fn benches(tree: &Tree, directory: &str, manifest: &Table, notes: &mut Vec<Strin
             features: features.map(str::to_owned).collect(),
         });
     }
-    // Without a declaration a target has the harness of nightly Rust.
+    // A target that is not declared uses nightly Rust's test harness.
     let below = within(directory, "benches/");
     let undeclared = tree.files.iter().filter_map(|path| {
         let rest = path.strip_prefix(&below)?;
@@ -202,8 +203,8 @@ fn way(
     if !root.is_empty() {
         line += &format!(" --manifest-path {}", word(&within(root, "Cargo.toml")));
     }
-    // *Note:* not `-p NAME`, which is ambiguous if a dependency has the same name in another
-    // version, as in crates whose benchmarks depend on themselves.
+    // *Note:* `-p NAME` would be ambiguous if a dependency has the same name in another version, as
+    // in crates whose benchmarks depend on themselves.
     if is_workspace {
         line += " --workspace";
     }
@@ -227,7 +228,7 @@ fn way(
     let mut programs = Vec::new();
     for target in targets {
         let file = format!("{OURS}/{}", unique(target));
-        // Cargo reports the path of each program, whose name contains a hash.
+        // Cargo reports the path of each program, because the file name contains a hash.
         let source = regex::escape(&target.source).replace('/', r"\/");
         let found = format!(r#"s/.*"src_path":"[^"]*\/{source}".*"executable":"\([^"]*\)".*/\1/p"#);
         build.push(format!("cp \"$(sed -n {} {log} | tail -n 1)\" {}", word(&found), word(&file)));

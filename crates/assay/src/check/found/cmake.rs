@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const SOUGHT: &str =
     "CMakeLists.txt with an executable that is linked with benchmark::benchmark (Google Benchmark)";
 
-/// Names of the libraries of Google Benchmark.
+/// Names of Google Benchmark's libraries in CMake.
 const LIBRARIES: [&str; 4] =
     ["benchmark::benchmark", "benchmark::benchmark_main", "benchmark", "benchmark_main"];
 
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let files = tree.named(FILE);
     let project = Project::of(tree);
-    // By the directory in which the build starts.
+    // Executables by the directory in which their build starts.
     let mut roots: BTreeMap<&str, BTreeMap<&str, &Executable>> = BTreeMap::new();
     for (name, own) in &project.executables {
         if project.is_linked(name, &LIBRARIES) {
@@ -35,8 +35,8 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     (ways, Looked { tool: "CMake", sought: SOUGHT, notes })
 }
 
-/// Returns those options about benchmarks and those needed by one of the programs that are
-/// off by default.
+/// Returns the options that are off by default, but concern benchmarks or are needed by one of the
+/// programs.
 fn switched_off(project: &Project, targets: &BTreeMap<&str, &Executable>) -> BTreeSet<String> {
     let is_needed = |name: &String| {
         name.to_uppercase().contains("BENCH")
@@ -66,7 +66,7 @@ fn way(
     for (name, own) in targets {
         let file = format!("{OURS}/{name}");
         let found = format!("find {build_tree} -type f -name {} -perm -u+x", word(name));
-        // A missing link is created again, because the build line runs once for every link.
+        // Copy the program every time, because the build line runs once for every link.
         build.push(format!("cp \"$({found} | head -n 1)\" {}", word(&file)));
         programs.push(Program {
             name: (*name).to_owned(),

@@ -21,7 +21,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
                 })
             })
     };
-    // The module of a package is the nearest one above it.
+    // A package belongs to the nearest module above it.
     let module_of = |directory: &str| {
         let holds = |module: &&&str| {
             let top = directory_of(module);
@@ -46,7 +46,7 @@ fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> Pro
     let root = directory_of(module);
     let text = tree.read(module).unwrap_or_default();
     let path = module_path(&text).unwrap_or_default();
-    // The last part of a module's path may be its major version.
+    // A module's path may end with its major version.
     let is_version = |part: &&str| {
         part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
@@ -57,8 +57,8 @@ fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> Pro
         let below = directory.strip_prefix(root).unwrap_or(directory).trim_start_matches('/');
         let name = if directory.is_empty() { own } else { directory };
         let file = format!("{OURS}/{}.test", slug(name));
-        // The order of functions is shuffled if there are several builds. The path of the tree is
-        // left out of the program.
+        // With several builds, the order of functions is shuffled. `-trimpath` leaves the path of
+        // the tree out of the program.
         let line = format!(
             "go test -c -trimpath ${{ASSAY_BUILD_SEED:+-ldflags=-randlayout=$ASSAY_BUILD_SEED}} -o \"$top/{}\" {}",
             file,

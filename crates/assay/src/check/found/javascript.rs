@@ -24,13 +24,14 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
         [".bench.", ".benchmark."].iter().any(|part| name.contains(part))
     };
     let is_test = |path: &str| [".test.", ".spec."].iter().any(|part| path.contains(part));
-    // By the directory in which packages are installed.
+    // Programs by the directory in which their packages are installed.
     let mut projects: BTreeMap<&str, Vec<Program>> = BTreeMap::new();
     let mut of_vitest: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for path in tree.with_extension(&SCRIPTS) {
         let Some(package) = packages.of_file(path) else { continue };
         let project = packages.project(package);
-        // At the top if it is installed there, since its settings may name the packages.
+        // Prefer the project's directory if Vitest is installed there, since its settings may name
+        // the packages.
         let runs_vitest =
             [project, package].into_iter().find(|own| packages.depends(own, "vitest"));
         if let Some(directory) = runs_vitest.filter(|_| is_bench(&path)) {
@@ -78,10 +79,10 @@ fn program(name: String, command: String, directory: &str, sources: Vec<String>)
     }
 }
 
-/// A package.json, and where its packages are installed.
+/// A package.json, and where the package's dependencies are installed.
 struct Package {
     manifest: Value,
-    /// The directory of the workspace or project to which it belongs.
+    /// Directory of the workspace or project that the package belongs to.
     project: String,
 }
 
@@ -92,13 +93,14 @@ impl Package {
     }
 }
 
-/// All packages of a tree, by directory; the top is empty.
+/// All packages in a tree, by directory, which is empty for the root.
 struct Packages(BTreeMap<String, Package>);
 
 impl Packages {
     fn of(tree: &Tree, notes: &mut Vec<String>) -> Self {
         let mut packages = Self(BTreeMap::new());
-        // Those nearest to the top come first, and so precede the packages of their workspaces.
+        // Start with the packages nearest to the root, so that workspaces come before their
+        // members.
         for path in tree.named("package.json") {
             let directory = directory_of(path);
             let Some(manifest) = tree.read(path).and_then(|text| serde_json::from_str(&text).ok())
@@ -115,9 +117,9 @@ impl Packages {
         packages
     }
 
-    /// Returns the directory in which a package is installed: its own, or that of a package above
-    /// whose workspace contains it. A package without dependencies, such as one that only states
-    /// the type of its scripts, uses what is installed above.
+    /// Returns the directory in which a package's dependencies are installed: its own, or that of a
+    /// package above whose workspace contains it. A package without dependencies, such as one that
+    /// only sets the type of its scripts, uses what is installed above.
     fn project_of<'a>(&'a self, tree: &Tree, directory: &'a str, manifest: &Value) -> &'a str {
         let Some(above) = directory
             .rsplit_once('/')
@@ -143,7 +145,8 @@ impl Packages {
         if is_own && !is_member { directory } else { project }
     }
 
-    /// Returns the directory of the package to which a file belongs, the nearest one above it.
+    /// Returns the directory of the package that a file belongs to, which is the nearest package
+    /// above it.
     fn of_file(&self, path: &str) -> Option<&str> {
         self.of_directory(directory_of(path))
     }
@@ -165,9 +168,9 @@ impl Packages {
         own.is_some_and(|own| tables.iter().any(|table| own.manifest[table].get(name).is_some()))
     }
 
-    /// Returns the lines that install the packages of a project, and build it or those members of
-    /// its workspace that these benchmarks use; those of the projects above it come first, since it
-    /// may use them.
+    /// Returns the lines that install the packages of a project and build it, or those members of
+    /// its workspace that these benchmarks use. The lines for the project above come first, since
+    /// its packages may be used.
     fn build(&self, tree: &Tree, project: &str, benchmarks: &[String]) -> Vec<String> {
         let above = project.rsplit_once('/').map_or("", |(above, _)| above);
         let mut lines = match self.of_directory(above).filter(|_| !project.is_empty()) {
@@ -190,7 +193,7 @@ impl Packages {
     }
 
     /// Returns the directories of those members of a project's workspace that have a build script
-    /// and that these benchmarks use, in the order of their dependencies.
+    /// and that these benchmarks use. Dependencies come first.
     fn members(&self, project: &str, benchmarks: &[String]) -> Vec<&str> {
         let own = self.0.iter().filter(|(_, package)| package.project == project);
         let named = own
@@ -217,7 +220,7 @@ impl Packages {
     }
 }
 
-/// Returns the patterns of directories that belong to the workspace of a package.
+/// Returns the patterns of the directories that belong to a package's workspace.
 fn members(tree: &Tree, project: &str, manifest: &Value) -> Vec<String> {
     let listed = &manifest["workspaces"];
     let listed = listed.as_array().or_else(|| listed["packages"].as_array());
@@ -236,7 +239,7 @@ fn has_dependencies(manifest: &Value) -> bool {
     has("dependencies") || has("devDependencies")
 }
 
-/// Returns the package manager whose lock file is in a directory.
+/// Returns the package manager that wrote the lock file in a directory.
 fn lock(tree: &Tree, directory: &str) -> Option<&'static str> {
     LOCKS.into_iter().find_map(|(file, name)| tree.has(&within(directory, file)).then_some(name))
 }
@@ -263,13 +266,13 @@ fn installing(tree: &Tree, project: &str, manifest: &Value) -> Option<String> {
     }
 }
 
-/// Returns the words that start a package manager: the installed one, or the version in
-/// `packageManager`, downloaded. The newest version may not run on this Node.js, nor accept the lock
-/// file.
+/// Returns the shell words that start a package manager: the installed one, or else a download of
+/// the version in `packageManager`. The newest version might not run on this Node.js or accept the
+/// lock file.
 fn manager(package: &Value, name: &str) -> String {
     let pinned = package["packageManager"].as_str().and_then(|text| {
         let version = text.strip_prefix(name)?.strip_prefix('@')?;
-        // A hash may follow.
+        // A hash may follow the version.
         let version = version.split('+').next().unwrap_or_default();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
         (!version.is_empty() && version.bytes().all(is_plain)).then_some(version)

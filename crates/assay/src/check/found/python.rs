@@ -1,7 +1,8 @@
-//! Python: tests with the fixture `benchmark` of pytest-benchmark, and scripts of pyperf.
+//! Python: tests with pytest-benchmark's fixture `benchmark`, and pyperf scripts.
 //!
-//! A revision's own files must be imported, not those of an installed copy: their directory comes
-//! first in `PYTHONPATH`. A package with extensions is installed into a directory of its revision.
+//! A revision must import its own files rather than those of an installed copy, so their directory
+//! comes first in `PYTHONPATH`. A package with extensions is installed into a directory of its
+//! revision.
 
 use super::{
     Looked, OURS, Program, ProgramGroup, Tree, directory_of, matches, slug, some, within, word,
@@ -13,7 +14,7 @@ use toml::{Table, Value};
 const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, next to pyproject.toml, setup.py, setup.cfg or requirements*.txt";
 /// Files that show that a directory is a Python project.
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
-/// Words in these files that show that something is compiled.
+/// Words in a project's files that show that it has compiled extensions.
 const COMPILED: [&str; 12] = [
     "maturin",
     "setuptools-rust",
@@ -29,7 +30,7 @@ const COMPILED: [&str; 12] = [
     "cffi_modules",
 ];
 
-/// Files with benchmarks.
+/// Files of a project that contain benchmarks.
 #[derive(Default)]
 struct Benchmarks {
     tests: Vec<String>,
@@ -60,8 +61,8 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     (ways, Looked { tool: "Python", sought: SOUGHT, notes })
 }
 
-/// Returns the directories of the projects in a tree; the top is empty. Below the top, many such
-/// files only have settings of tools, or list what a few scripts need.
+/// Returns the directories of the projects in a tree; the root is an empty string. Below the root,
+/// many manifests only contain settings of tools or list the requirements of a few scripts.
 fn projects(tree: &Tree) -> Vec<&str> {
     let is_manifest = |path: &str| {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -86,7 +87,7 @@ fn projects(tree: &Tree) -> Vec<&str> {
     found
 }
 
-/// Returns the project to which a directory belongs, the nearest one above it.
+/// Returns the project that a directory belongs to, which is the nearest one above it.
 fn project_of<'a>(projects: &[&'a str], directory: &str) -> Option<&'a str> {
     let holds = |own: &&str| {
         own.is_empty() || directory == *own || directory.starts_with(&format!("{own}/"))
@@ -95,7 +96,7 @@ fn project_of<'a>(projects: &[&'a str], directory: &str) -> Option<&'a str> {
 }
 
 fn uses_fixture(text: &str) -> bool {
-    // A function called `bench` is more often one of nox or of the project's own.
+    // A function called `bench` usually belongs to nox or to the project itself.
     let pattern = r"(?s)\bdef\s+(?:test|bench_|benchmark_)\w*\s*\(([^)]*)\)";
     let pattern = Regex::new(pattern).expect("a pattern");
     let is_fixture = |parameter: &str| {
@@ -118,8 +119,8 @@ fn is_compiled(tree: &Tree, project: &str) -> bool {
     texts.any(|text| COMPILED.iter().any(|word| text.contains(word)))
 }
 
-/// Returns the directories from which a project's modules are imported: those of the layout with
-/// `src`, and of the one without it.
+/// Returns the directories from which a project's modules are imported: `src` if modules are in it,
+/// and the project's directory.
 fn imported(tree: &Tree, project: &str) -> Vec<String> {
     let source = within(project, "src");
     let is_below = |path: &String| {
@@ -130,7 +131,7 @@ fn imported(tree: &Tree, project: &str) -> Vec<String> {
     has_source.then_some(source).into_iter().chain([project.to_owned()]).collect()
 }
 
-/// Returns the other projects of a workspace of uv to which a project belongs, except those with
+/// Returns the other projects in the uv workspace that a project belongs to, except those with
 /// extensions, which cannot be imported without being installed.
 fn siblings<'a>(tree: &Tree, project: &str, projects: &[&'a str]) -> Vec<&'a str> {
     let text = tree.read("pyproject.toml").unwrap_or_default();
@@ -172,7 +173,7 @@ fn way(tree: &Tree, project: &str, projects: &[&str], found: &Benchmarks) -> Pro
         build.push(beside_sources(&site, project));
         path.push(format!("{up}{site}"));
     } else {
-        // The last one is the project itself.
+        // The last of these directories is the project's own.
         let own = imported(tree, project);
         path.extend((own.len() > 1).then(|| "src".to_owned()));
         path.push(".".to_owned());
@@ -213,9 +214,9 @@ fn way(tree: &Tree, project: &str, projects: &[&str], found: &Benchmarks) -> Pro
     }
 }
 
-/// Returns the line that copies the extensions of an installed project, and the version that its
-/// build wrote, to its sources: Python and pytest import these first if the package is in their
-/// directory, and fail without its extensions or use slow replacements of them.
+/// Returns the line that copies the extensions of an installed project, and the version file that
+/// its build wrote, next to its sources. Python and pytest import the sources first if the package
+/// is in their directory, and without the extensions they would fail or use slow replacements.
 fn beside_sources(site: &str, project: &str) -> String {
     let tops = [project.to_owned(), within(project, "src")];
     let tops = tops.map(|own| if own.is_empty() { ".".to_owned() } else { word(&own) });

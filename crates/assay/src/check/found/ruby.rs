@@ -7,10 +7,10 @@ use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, some,
 use std::collections::BTreeMap;
 
 const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
-/// The calls of the library in scripts.
+/// How scripts call the library.
 const CALLS: [&str; 3] = ["Benchmark.ips", "Benchmark::IPS", "IPS::Job"];
 
-/// Directories whose gems are not those of the project.
+/// Names of directories whose gems do not belong to the project.
 const OF_TESTS: [&str; 4] = ["test", "tests", "spec", "examples"];
 
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
@@ -20,7 +20,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     if manifests.is_empty() {
         notes.push("there is no Gemfile and no gemspec".to_owned());
     }
-    // The nearest one above.
+    // A script belongs to the nearest project above it.
     let project_of = |path: &str| {
         let holds = |own: &&str| own.is_empty() || path.starts_with(&format!("{own}/"));
         let all = manifests.iter().map(|manifest| directory_of(manifest));
@@ -55,8 +55,8 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     (ways, Looked { tool: "Ruby", sought: SOUGHT, notes })
 }
 
-/// Returns the directories of libraries, relative to that of a project: its own, and those of the
-/// other gems of the tree. They come before installed gems.
+/// Returns the library directories, relative to that of a project: its own, and those of the other
+/// gems in the tree. They take precedence over installed gems.
 fn libraries(tree: &Tree, project: &str) -> Vec<String> {
     let up = match project {
         "" => String::new(),
@@ -79,7 +79,7 @@ fn libraries(tree: &Tree, project: &str) -> Vec<String> {
 /// Returns the line that compiles the extension of a gem.
 fn compiling(script: &str, gem: &str) -> String {
     let room = format!("{OURS}/ext-{}", slug(directory_of(script)));
-    // The top of the tree, from which the shell came.
+    // The root of the tree, from which the shell changed its directory.
     let top = "\"$OLDPWD\"";
     let (script, library) = (word(script), word(&within(gem, "lib")));
     format!(

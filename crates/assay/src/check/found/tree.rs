@@ -4,20 +4,20 @@ use assay_suites::coverage::rules::is_third_party;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories whose files are created by a build, or are data of tests.
+/// Names of directories with build products or test data.
 const FOREIGN: [&str; 6] = ["target", "build", "dist", "testdata", "fixtures", "__pycache__"];
-/// Maximum size of a file that is read, bytes.
+/// Maximum size of a file to read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The files of a working tree that may be of interest.
 pub(super) struct Tree {
     top: PathBuf,
-    /// Paths from the top, sorted.
+    /// Paths relative to the root of the tree, sorted.
     pub files: Vec<String>,
 }
 
 impl Tree {
-    /// Keeps all files except those in hidden and foreign directories.
+    /// Keeps all files except those in hidden, foreign and third-party directories.
     pub fn of(top: &Path, mut files: Vec<String>) -> Self {
         let is_own = |path: &String| {
             let mut directories = path.split('/').rev().skip(1);
@@ -41,7 +41,7 @@ impl Tree {
         self.files.binary_search_by(|own| own.as_str().cmp(path)).is_ok()
     }
 
-    /// Returns the files of this name, those nearest to the top first.
+    /// Returns the files with this name, starting with those nearest to the root.
     pub fn named<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
         let is_named = |path: &&String| path.rsplit('/').next() == Some(name);
         let mut found: Vec<&str> = self.files.iter().filter(is_named).map(String::as_str).collect();
@@ -57,17 +57,17 @@ impl Tree {
     }
 }
 
-/// Returns the directory of a path; empty for the top.
+/// Returns the directory of a path; empty for the root.
 pub(super) fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-/// Returns the path within a directory, which may be the top.
+/// Joins a directory, which is empty for the root, and a path.
 pub(super) fn within(directory: &str, path: &str) -> String {
     if directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") }
 }
 
-/// Returns true if a pattern of directories with `*` and `**` matches.
+/// Returns true if a pattern with `*` and `**` matches a directory.
 pub(super) fn matches(pattern: &str, directory: &str) -> bool {
     let pattern = pattern.trim_start_matches("./");
     let escaped = regex::escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*");

@@ -1,15 +1,15 @@
-//! The first difference between two outputs, in one line.
+//! Describes the first difference between two outputs in one line.
 
 use super::Part;
 use assay_measure::trace::{Region, Trace};
 
-/// Maximum number of characters, or of bytes of binary data, that are quoted of each output.
+/// Maximum number of characters to quote from each output.
 const MOST_QUOTED: usize = 40;
-/// Number of characters, or bytes, that are quoted before the difference.
+/// Maximum number of characters to quote before the difference.
 const BEFORE: usize = 16;
 
-/// Returns a sentence about a part in which a command differs from its reference, and the numbers
-/// in it.
+/// Returns a sentence about how a part differs between a command and its reference, and the numbers
+/// in that sentence.
 pub(in crate::commands) fn described(
     (name, other): (&str, &str),
     what: &str,
@@ -49,24 +49,24 @@ pub(in crate::commands) fn described(
     }
 }
 
-/// The place of the first difference.
+/// Where two outputs first differ.
 #[derive(Debug, PartialEq, Eq)]
 struct Spot {
-    /// Position of the first byte that differs, counted from 1.
+    /// Position of the first differing byte, counted from 1.
     byte: u64,
-    /// Line of the difference, counted from 1, if both are texts.
+    /// Line of the difference, counted from 1; `None` unless both outputs are text.
     line: Option<u64>,
     /// Both outputs, quoted around the difference.
     quoted: String,
 }
 
 impl Spot {
-    /// Returns the place of the difference in a region; `None` if the bytes were not kept.
+    /// Locates the difference in a region; `None` if its bytes were not kept.
     fn of(own: &Trace, others: &Trace, region: Region) -> Option<Self> {
         let base = region.window().start;
         let (own_bytes, other_bytes) = (own.bytes_from(base)?, others.bytes_from(base)?);
         let at = own_bytes.iter().zip(other_bytes).take_while(|(a, b)| a == b).count();
-        // Bytes that were not kept are not the end of an output.
+        // The end of the kept bytes need not be the end of the output.
         let is_known = |trace: &Trace, bytes: &[u8]| {
             at < bytes.len() || base + bytes.len() as u64 == trace.length()
         };
@@ -89,20 +89,20 @@ impl Spot {
     }
 }
 
-/// One output around the difference.
+/// A part of one output around the difference.
 struct Side<'a> {
     before: &'a [u8],
     after: &'a [u8],
-    /// True if the output continues before `before`, and after `after`.
+    /// Whether the output continues before `before`, and whether it continues after `after`.
     is_cut: (bool, bool),
-    /// True if the output ends before the difference.
+    /// True if this output ends where the other continues.
     is_over: bool,
 }
 
 impl<'a> Side<'a> {
     fn of(bytes: &'a [u8], at: usize) -> Self {
         let (before, after) = bytes.split_at(at);
-        // Whole characters: those of UTF-8 have up to four bytes.
+        // Allow for whole characters, of up to four bytes in UTF-8.
         let (first, length) = (before.len().saturating_sub(4 * BEFORE), 4 * MOST_QUOTED);
         Self {
             before: &before[first..],
@@ -114,7 +114,7 @@ impl<'a> Side<'a> {
 
     fn is_text(&self) -> bool {
         let whole = [self.before, self.after].concat();
-        // Only the ends may be within a character.
+        // Only an end that was cut may be in the middle of a character.
         let rest_of_one = if self.is_cut.0 { 3 } else { 0 };
         let is_rest = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
         let start = whole.iter().take(rest_of_one).take_while(is_rest).count();
@@ -130,7 +130,7 @@ impl<'a> Side<'a> {
         Self { before: &[], ..*self }.quoted(is_text)
     }
 
-    /// Quotes the output around the difference, within its line.
+    /// Quotes the output around the difference, up to the ends of its line.
     fn quoted(&self, is_text: bool) -> String {
         if !is_text {
             let bytes = &self.after[..self.after.len().min(8)];

@@ -1,4 +1,4 @@
-//! Programs that notice that their output is discarded, and then do less than in practice.
+//! Programs that notice when their output is discarded, and then do less work than in practice.
 
 use super::super::{Commands, Prepared};
 use super::{STDOUT, involved};
@@ -13,13 +13,13 @@ use std::path::Path;
 /// difference, or read no file.
 const KNOWN: [&str; 11] =
     ["cmp", "egrep", "fgrep", "ggrep", "grep", "gtar", "tar", "ug", "ugrep", "zgrep", "zegrep"];
-/// A command does less with its output discarded if a run into a pipe takes more than this many
-/// times the processor time in user mode, and exceeds it by more than [`SECONDS_MORE`].
+/// A command is considered to do less with its output discarded if a run into a pipe takes more
+/// than this many times the user CPU time, and exceeds it by more than [`SECONDS_MORE`].
 const TIMES_MORE: f64 = 3.0;
-/// Minimum additional processor time in user mode of such a run into a pipe, s.
+/// User CPU time, in seconds, by which a run into a pipe must exceed one with discarded output.
 const SECONDS_MORE: f64 = 0.02;
 
-/// Returns the known program that a command runs, if it is one.
+/// Returns the program from [`KNOWN`] that a command runs, if there is one.
 fn known(command: &Prepared) -> Option<&'static str> {
     let is = |word: &str| {
         let name = Path::new(word).file_name()?.to_str()?;
@@ -34,8 +34,9 @@ fn known(command: &Prepared) -> Option<&'static str> {
     is(words.first()?.to_str()?)
 }
 
-/// If a command is known to do less work when its output is discarded, sends the output of all
-/// commands to a pipe that is read, unless `--output` is given. Returns the finding about this.
+/// If a command is known to do less work when its output is discarded, sends the discarded output
+/// of all commands to a pipe that is read, unless `--output` is given. Returns the finding about
+/// this.
 pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
     let discarded = |command: &Prepared| {
         !command.output_given
@@ -56,12 +57,13 @@ pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
 }
 
 impl Commands {
-    /// Returns findings about commands that took much more processor time in user mode when their
-    /// output was read, in the warm-up, than when it was discarded; each is run once more to make
-    /// sure. The time to write the output is spent in the kernel.
+    /// Returns findings about commands that took much more user CPU time when their output was
+    /// read, in the warm-up, than when it was discarded. Each is run once more to make sure. The
+    /// time spent on writing the output does not matter, because it is spent in the kernel.
     ///
     /// # Errors
-    /// If a command cannot be run.
+    ///
+    /// Fails if a command cannot be run.
     pub fn discarded_outputs(&mut self, samples: &Samples) -> Result<Vec<Finding>, RunError> {
         let Some(user) = samples.metric_index("user") else { return Ok(Vec::new()) };
         let mut findings = Vec::new();

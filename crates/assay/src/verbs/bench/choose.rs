@@ -53,7 +53,7 @@ impl ChooseArgs {
     }
 }
 
-/// Options for the sides.
+/// Options that describe the sides.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sides")]
 pub(super) struct SideArgs {
@@ -96,9 +96,8 @@ pub(super) struct SideArgs {
 }
 
 impl SideArgs {
-    /// Returns the sides, each with its command; the programs are not inspected yet. `given`
-    /// contains the names of the commands if they are distinguished by something other than their
-    /// text.
+    /// Returns the sides, each with its command. The programs have not been inspected yet. `given`
+    /// contains the names of the commands if something other than their text distinguishes them.
     pub fn sides(
         &self,
         mut commands: Vec<Command>,

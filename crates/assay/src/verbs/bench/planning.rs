@@ -1,5 +1,5 @@
-//! Decisions after the trial runs and before the first block: which metric decides, how many
-//! blocks, for how long.
+//! Decisions made after the trial runs and before the first block: which metric decides, how many
+//! blocks are measured, and for how long.
 
 use crate::args::JudgeArgs;
 use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
@@ -15,19 +15,22 @@ use assay_data::samples::NOT_COMPARED;
 use assay_data::{Action, Finding, Plan, Source};
 
 /// Measuring time of a process, as a multiple of its start-up time. Longer runs average out
-/// variation within a process, more runs average out variation between processes. With Google
-/// Benchmark programs, which start in 2 ms, 2 to 3 ms gave the narrowest intervals in equal time, 1
-/// ms and 5 ms wider ones (tried manually with `--run-time`; no benchmark records it).
+/// variation within a process, and more runs average out variation between processes. With Google
+/// Benchmark programs, which start in 2 ms, measuring for 2 to 3 ms gave the narrowest intervals in
+/// equal time, and 1 ms and 5 ms wider ones (tried manually with `--run-time`; no benchmark records
+/// it).
 const OF_START: f64 = 1.5;
-/// Limits of the default run time, s: below, the cost of the clock shows; above, little is gained.
+/// Limits of the default run time, in seconds. Below the range, the cost of reading the clock is
+/// visible; above it, little is gained.
 const RUN_TIMES: (f64, f64) = (0.002, 0.300);
 
-/// Number of rounds for which runs are shortened. A verdict on ten benchmarks needs nine.
+/// Number of rounds that should fit into the budget. Runs are shortened if necessary. A verdict on
+/// ten benchmarks needs nine rounds.
 const ROUNDS: f64 = 20.0;
-/// Measuring time below which runs are not shortened, s.
+/// Measuring time below which runs are not shortened, in seconds.
 const ALWAYS: f64 = 0.050;
 
-/// Returns the number of seconds to which the budget may be extended.
+/// Returns the limit up to which the budget may be extended, in seconds.
 pub(super) fn ceiling(when: &DurationArgs) -> f64 {
     when.time.unwrap_or(CEILING)
 }
@@ -51,8 +54,8 @@ pub(super) fn run_time(
     wished.unwrap_or_else(|| chosen.clamp(least, RUN_TIMES.1))
 }
 
-/// Shortens the runs if the budget would end before enough rounds, and returns the measuring time of
-/// one process, s.
+/// Shortens the runs if too few rounds would fit into the budget, and returns the measuring time of
+/// one process, in seconds.
 pub(super) fn fit(run_time: f64, trial: &mut Trial, start_seconds: f64, budget: f64) -> f64 {
     let processes = trial.tried.iter().flatten().filter(|one| one.reading.is_some()).count() as f64;
     let starting = processes * start_seconds;
@@ -68,11 +71,11 @@ pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
     if suite.adjust() == Adjust::None { 1 } else { benchmarks.max(1) }
 }
 
-/// Returns the deciding metric: the requested one, otherwise the time, otherwise the first. The
-/// second value is true if that metric is counted, in which case nothing is timed.
+/// Returns the deciding metric: the requested one, otherwise the time, otherwise the first that may
+/// be compared. The second value is true if that metric is counted, in which case nothing is timed.
 ///
 /// # Errors
-/// If no benchmark reports it.
+/// Fails if no benchmark reports the requested metric, or any metric.
 pub(super) fn primary(
     suite: &Benchmarks<'_>,
     judge: &JudgeArgs,
@@ -104,7 +107,7 @@ pub(super) fn primary(
 /// Returns the plan of a suite that is counted and not timed.
 ///
 /// # Errors
-/// If an option about how long to time is present.
+/// Fails if an option that controls timing is present.
 pub(super) fn counting_plan(
     when: &DurationArgs,
     judge: &JudgeArgs,
@@ -122,7 +125,7 @@ pub(super) fn counting_plan(
 /// Returns the plan, and a warning if the time is too short for a verdict.
 ///
 /// # Errors
-/// If the unit of the threshold differs from that of the deciding metric.
+/// Fails if the threshold and the deciding metric have different units.
 pub(super) fn plan(
     when: &DurationArgs,
     judge: &JudgeArgs,
@@ -139,7 +142,7 @@ pub(super) fn plan(
     let advice = |seconds: f64, _| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };
         let fewer = Action::FewerRows { rows: "benchmarks".to_owned() };
-        // A harness that always runs all benchmarks is not faster for some of them.
+        // A harness that always runs all benchmarks does not get faster if some are left out.
         [longer]
             .into_iter()
             .chain(suite.isolates().then_some(fewer))

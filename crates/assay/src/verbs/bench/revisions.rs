@@ -47,26 +47,27 @@ pub(super) struct RevisionArgs {
     pub builds: Option<Builds>,
 }
 
-/// The build of every revision, and the measured program.
+/// How every revision is built, and which program is measured.
 pub(super) struct Recipe {
     /// Shell line that builds a revision.
     line: String,
     /// The program that the build produces.
     pub program: Command,
-    /// Directory in which the program runs, relative to the top; `None` for the top itself.
+    /// Directory in which the program runs, relative to the root of the tree; `None` for the root.
     directory: Option<PathBuf>,
 }
 
-/// Returns the programs of a build system that have benchmarks of their own.
+/// Returns the programs of a build system that contain benchmarks, rather than being timed as a
+/// whole.
 fn programs_of(way: &ProgramGroup) -> impl Iterator<Item = &Program> {
     way.programs.iter().filter(|program| !program.is_timed)
 }
 
 impl RevisionArgs {
-    /// Checks that `--builds` fits the kind of sides.
+    /// Checks that the form of `--builds` suits the sides.
     ///
     /// # Errors
-    /// If it does not.
+    /// Fails if a number is given without revisions, or files are given with revisions.
     pub fn check(&self) -> anyhow::Result<()> {
         match (&self.builds, self.rev.is_empty()) {
             (Some(Builds::Links(_)), true) => bail!(
@@ -79,11 +80,11 @@ impl RevisionArgs {
         }
     }
 
-    /// Returns the build of every revision and the measured program: as given, otherwise as found
-    /// in the project. `None` if there are no revisions.
+    /// Returns the build of every revision and the measured program, as given by the user or as
+    /// found in the project; `None` if there are no revisions.
     ///
     /// # Errors
-    /// If the program is not a command, or none or several are found.
+    /// Fails if the program is not a command, or if no program or several are found.
     pub fn recipe(&self) -> anyhow::Result<Option<Recipe>> {
         Ok(match (&self.build, &self.program) {
             _ if self.rev.is_empty() => None,
@@ -133,11 +134,11 @@ impl RevisionArgs {
         Ok(Recipe { line, program: command, directory })
     }
 
-    /// Builds all revisions. Unless `same` is set, revisions that are the same are rejected.
+    /// Builds all revisions. Equal revisions are rejected unless `same` is set.
     ///
     /// # Errors
-    /// If a revision does not exist, it or its program cannot be built, or the user interrupts
-    /// ([`RunError::Interrupted`](crate::run_error::RunError)).
+    /// Fails if a revision does not exist, it or its program cannot be built, or the user
+    /// interrupts ([`RunError::Interrupted`](crate::run_error::RunError)).
     pub fn prepare(&self, recipe: &Recipe, same: bool, quiet: bool) -> anyhow::Result<Prepared> {
         let links = self.links(recipe)?;
         let if_same = (!same).then_some("--aa");
@@ -161,8 +162,10 @@ impl RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// Returns the number of times to link every revision; `None` means once, as the build line
-    /// does.
+    /// Returns how often and how every revision is linked; `None` if only the build line links it.
+    ///
+    /// # Errors
+    /// Fails if a side is the working tree, or no installed linker can shuffle.
     fn links(&self, recipe: &Recipe) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {
@@ -180,8 +183,8 @@ impl RevisionArgs {
     }
 }
 
-/// Makes every side run the program of its revision. With a single revision there may be more sides
-/// than revisions.
+/// Makes every side run the program of its revision. There may be more sides than revisions if
+/// there is only one revision.
 pub(super) fn settle(prepared: &Prepared, sides: &mut [Side]) {
     for (index, side) in sides.iter_mut().enumerate() {
         let commands = &prepared.commands;

@@ -75,14 +75,14 @@ impl Telling {
         ));
     }
 
-    /// Reports which libraries the sides load, if known.
+    /// Reports the findings about the libraries that the sides load.
     pub fn libraries(&self, findings: &[Finding]) {
         findings
             .iter()
             .for_each(|finding| self.line.say(&format!("libraries: {}", finding.message)));
     }
 
-    /// Shows how many rounds are done, and the result at this point.
+    /// Shows how many rounds are done, and the current results.
     pub fn rounds(&self, standing: Standing<'_>, plan: &Plan) {
         if !self.line.is_due() {
             return;

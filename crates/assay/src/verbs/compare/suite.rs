@@ -1,5 +1,5 @@
-//! Decides and shows suites, i.e. many benchmarks in several files, and handles files with many
-//! series that cannot be compared. No arithmetic.
+//! Options for suites, which consist of many benchmarks in several files, and errors about files
+//! with many series that cannot be compared. This module does no arithmetic.
 
 use super::Args;
 use assay_analysis::Adjust;
@@ -10,10 +10,10 @@ use assay_report::benchmarks::{DisplayOptions, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
 
-/// Maximum number of names of each side in an error.
+/// Maximum number of benchmark names per side in an error message.
 const NAMED: usize = 3;
 
-/// Options for deciding and showing a suite.
+/// Options for how a suite is judged and shown.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Suites (files of many benchmarks)")]
 pub(crate) struct SuiteArgs {
@@ -55,7 +55,7 @@ enum SortBy {
 }
 
 impl SuiteArgs {
-    /// Returns how the error rate is shared among the benchmarks.
+    /// Returns the multiple-comparison correction.
     pub fn adjust(&self) -> Adjust {
         match self.adjust {
             AdjustHow::Holm => Adjust::Holm,
@@ -67,7 +67,7 @@ impl SuiteArgs {
     /// Rejects any correction other than the one that the four steps use.
     ///
     /// # Errors
-    /// If another correction is selected; the message names the option to leave out.
+    /// Fails if another correction is selected. The message names the option to leave out.
     pub fn check_rigorous(&self) -> anyhow::Result<()> {
         let other = match self.adjust {
             AdjustHow::Holm => return Ok(()),
@@ -79,7 +79,7 @@ impl SuiteArgs {
         )
     }
 
-    /// Returns how the benchmarks are shown.
+    /// Returns which benchmarks are shown, and in which order.
     pub fn shown(&self) -> DisplayOptions {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,
@@ -90,8 +90,11 @@ impl SuiteArgs {
     }
 }
 
-/// Explains what to do if the files contain several series that have nothing in common, or only
-/// one.
+/// Checks that there are series to compare.
+///
+/// # Errors
+/// Fails if the files have no benchmark in common, or if there is only one file of benchmarks. The
+/// message explains what to do.
 pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     if is_suite(samples) || args.reference.is_some() || samples.shares_a_row(|_| true) {
         return Ok(());
@@ -106,7 +109,8 @@ pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result
         list::first(&told, NAMED)
     };
     let tool = Tool::that_recorded(&samples.environment);
-    // Commands of different names are compared with each other, and benchmarks only by their name.
+    // Commands with different names are compared with each other, but benchmarks are matched by
+    // name.
     let are_benchmarks = tool.is_some_and(Tool::names_benchmarks)
         && samples.subjects.iter().all(|subject| {
             let name = &samples.row_of(subject).name;

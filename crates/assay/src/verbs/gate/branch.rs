@@ -1,5 +1,5 @@
-//! `assay gate --branch`: determines which runs are on the main line. A store contains commits but
-//! no branches, so this queries git, which gives only the current position of a branch.
+//! `assay gate --branch`: determines which runs belong to a branch. A store contains commits but no
+//! branches, so git is queried, which knows only the current position of a branch.
 
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
@@ -7,19 +7,19 @@ use assay_measure::git;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The commits that lead to a branch by first parents: a merged branch counts as one commit, the
-/// merge.
+/// The commits that lead to a branch by first parents. A merged branch counts as one commit, the
+/// merge commit.
 pub(super) struct Branch {
-    /// The name as typed.
+    /// Name of the branch as the user typed it.
     pub name: String,
     commits: HashSet<String>,
 }
 
 impl Branch {
-    /// Returns the branch of this name, with its commits.
+    /// Looks up a branch and lists its commits.
     ///
     /// # Errors
-    /// If the branch does not exist here, or its history is incomplete.
+    /// Fails if the branch does not exist in this repository, or its history is incomplete.
     pub fn of(name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
         let Some(place) = git::position(here, name) else {
@@ -37,7 +37,7 @@ impl Branch {
         Ok(Self { name: name.to_owned(), commits: commits.into_iter().collect() })
     }
 
-    /// Returns true if a measured revision is on the branch; false if unknown.
+    /// Returns true if a measured revision is on the branch, and false if the revision is unknown.
     pub fn has(&self, revision: Option<&Revision>) -> bool {
         revision.is_some_and(|revision| self.commits.contains(&revision.commit))
     }

@@ -17,7 +17,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Number of runs checked for benchmarks that the judged run lacks.
+/// Maximum number of earlier runs that are searched for benchmarks that the judged run lacks.
 const LOOKED_AT: usize = 20;
 
 /// The judged run.
@@ -27,11 +27,11 @@ pub(super) struct Judging {
     pub name: String,
     pub machine: String,
     fingerprint: String,
-    /// The run, if it is in the store; it must not count as an earlier run of itself.
+    /// The run if it comes from the store, where it must not count as an earlier run of itself.
     pub kept: Option<Run>,
 }
 
-/// Returns the named file, or the run stored last.
+/// Reads the run from the named files, or takes the run that was stored last.
 pub(super) fn judging(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
     let mut found = found(args, store, project)?;
     let better = args.beside.reading.options().better;
@@ -71,7 +71,7 @@ fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
 }
 
 impl Judging {
-    /// Returns the metrics to judge; the first one decides.
+    /// Returns the indices of the metrics to judge, of which the first one decides.
     pub fn metrics(&self, primary: Option<&str>, more: &[String]) -> anyhow::Result<Vec<usize>> {
         let named = |option: &str, name: &str| match self.samples.metric_index(name) {
             Some(metric) => Ok(metric),
@@ -97,8 +97,8 @@ impl Judging {
         Ok(found)
     }
 
-    /// Returns the measured commit, if known; if a run has several revisions, the last is the new
-    /// one.
+    /// Returns the measured commit, if known. If a run has several revisions, the last one is the
+    /// new one.
     pub fn commit(&self) -> Option<String> {
         let summaries = of_samples(&self.samples);
         let of_side = summaries.iter().rev().find_map(|summary| summary.commit.clone());
@@ -107,13 +107,13 @@ impl Judging {
         of_side.or_else(of_run).or_else(of_file)
     }
 
-    /// Returns the command line that measured the run, if it was measured by assay.
+    /// Returns the command line that measured the run; empty if another tool measured it.
     pub fn argv(&self) -> &[String] {
         &self.samples.argv
     }
 
-    /// Returns the file that an answer refers to: the judged file, or the measured program as
-    /// typed.
+    /// Returns the file that an answer refers to, which is the judged file or the measured program
+    /// as typed.
     pub fn file(&self) -> Option<String> {
         if self.kept.is_none() {
             return Some(self.name.clone()).filter(|name| Path::new(name).is_relative());
@@ -125,7 +125,7 @@ impl Judging {
 /// The benchmarks to compare with their normal level.
 pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
-    /// Names of the benchmarks when they were measured, one for each.
+    /// Name of each candidate at the time of its measurement.
     pub names: Vec<String>,
     pub findings: Vec<Finding>,
 }
@@ -169,7 +169,7 @@ pub(super) fn gathered(
     Ok(found)
 }
 
-/// The earlier runs.
+/// Context for looking up the earlier runs.
 struct Past<'a> {
     store: &'a Store,
     project: &'a str,
@@ -190,7 +190,8 @@ impl Past<'_> {
         let metric = self.judging.samples.metrics[summary.metric].clone();
         let benchmark = Rc::unwrap_or_clone(summary.benchmark);
         let mut findings = Vec::new();
-        // Two more runs, because three are examined together, and the run itself.
+        // Two more runs are read because three are examined together, and one more because the
+        // judged run may be among them.
         let enough = self.asked.window + 3;
         let mut last = enough;
         let mut before = loop {
@@ -232,7 +233,7 @@ impl Past<'_> {
         Ok((Candidate { benchmark, metric, now: summary.result, before }, findings))
     }
 
-    /// Removes the points that are not on the branch.
+    /// Removes points that are not on the branch, and adds their runs to `left_out`.
     fn on_branch(&self, mut points: Vec<Point>, left_out: &mut HashSet<String>) -> Vec<Point> {
         let Some(branch) = self.branch else { return points };
         let kept = self.judging.kept.as_ref().map(Run::short);
@@ -246,7 +247,7 @@ impl Past<'_> {
         points
     }
 
-    /// Returns findings about benchmarks of this suite's last run that this one lacks.
+    /// Returns findings about benchmarks that the last run of this suite had and this one lacks.
     fn missing(&self, names: &HashSet<String>) -> anyhow::Result<Vec<Finding>> {
         let judging = self.judging;
         let kept = judging.kept.as_ref().map(|run| run.id);

@@ -1,9 +1,9 @@
-//! `assay gate --confirm`: measures the last normal revision and the new one alternately if a
-//! benchmark is worse.
+//! `assay gate --confirm`: if a benchmark is worse, measures the last normal revision and the new
+//! one alternately.
 //!
-//! A child process, `assay bench` or `assay run`, measures them, and ends with this one. Without
-//! `--confirm` its command line is given as advice. If they cannot be measured, the alarm is
-//! unchanged.
+//! A child process, `assay bench` or `assay run`, does this, and ends with this one. Without
+//! `--confirm`, a command line for measuring both is given as advice. If the revisions cannot be
+//! measured, the alarm is unchanged.
 
 use super::Args;
 use super::candidates::Judging;
@@ -23,29 +23,30 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The information available for a confirmation.
+/// Everything that is needed to confirm an alarm.
 pub(super) struct Confirming<'a> {
     pub args: &'a Args,
     pub judging: &'a Judging,
-    /// Names of the benchmarks when they were measured, one for each.
+    /// The name that each judged benchmark had when it was measured.
     pub names: &'a [String],
 }
 
-/// Two revisions of one repository; the last normal revision comes first.
+/// Two revisions of one repository: the last normal one and the new one.
 struct Pair {
     old: String,
     new: String,
 }
 
-/// The reason why a fresh run cannot be measured.
+/// The reason why the revisions cannot be measured again.
 type Why = String;
 
 impl Confirming<'_> {
-    /// Confirms the alarms if requested. Otherwise returns the command line that would measure the
-    /// worse and unknown benchmarks, if there is one.
+    /// Confirms the alarms if requested. Otherwise returns the command line, if there is one, that
+    /// would measure the benchmarks with alarms or, without alarms, the inconclusive ones.
     ///
     /// # Errors
-    /// If the user interrupts.
+    ///
+    /// Returns an error if the user interrupts.
     pub fn run(&self, gate: &mut Gate) -> anyhow::Result<Option<String>> {
         let worse = |judged: &Judged| judged.standing == Standing::Worse || judged.stands_out;
         if self.args.confirm.confirm {
@@ -78,7 +79,7 @@ impl Confirming<'_> {
                 Err(why) => drop(found.insert(place, Err(why))),
             }
         }
-        // The runs themselves are quiet.
+        // The child processes report no findings about this machine.
         let here = Environment::from_facts(environment::capture());
         if let Some(finding) = machine::runner(&here).filter(|_| !groups.is_empty()) {
             self.say(&assay_report::findings::line(&finding));
@@ -100,7 +101,8 @@ impl Confirming<'_> {
         Ok(())
     }
 
-    /// Returns the way in which the run was measured, if it can be measured here.
+    /// Returns how the run was measured, or the reason why it cannot be measured again on this
+    /// machine.
     fn known(&self) -> Result<Measured, Why> {
         let judging = self.judging;
         if self.args.beside.machine.is_none() {
@@ -142,7 +144,7 @@ impl Confirming<'_> {
         })
     }
 
-    /// Returns the new revision in a form that can be typed.
+    /// Returns the new revision in a form that git accepts; `.` is the working tree.
     fn new_revision(&self) -> Result<String, Why> {
         if let Some(named) = &self.args.confirm.rev {
             return Ok(named.clone());
@@ -167,7 +169,7 @@ impl Confirming<'_> {
         }
     }
 
-    /// Returns the revisions to measure for one benchmark.
+    /// Returns the two revisions to measure for one benchmark.
     fn pair(&self, judged: &Judged) -> Result<Pair, Why> {
         let new = self.new_revision()?;
         if judged.benchmark.role > 0 {
@@ -189,7 +191,7 @@ impl Confirming<'_> {
         Ok(Pair { old: old.commit, new: if new == "." { new } else { at.commit } })
     }
 
-    /// Returns the line that builds a revision.
+    /// Returns the shell line that builds a revision.
     fn build<'a>(&'a self, how: &'a Measured) -> &'a str {
         let recorded = match how {
             Measured::Bench { build, .. } => build.as_deref(),
@@ -198,7 +200,8 @@ impl Confirming<'_> {
         self.args.confirm.build.as_deref().or(recorded).unwrap_or(NO_BUILD)
     }
 
-    /// Returns the arguments of `assay bench` that measure these benchmarks of both revisions.
+    /// Returns the arguments of `assay bench` that measure the benchmarks at `places` in both
+    /// revisions.
     fn bench(&self, gate: &Gate, how: &Measured, pair: &Pair, places: &[usize]) -> Vec<String> {
         let Measured::Bench { program, options, passed, .. } = how else { return Vec::new() };
         let words = ["bench", "--rev", &pair.old, "--rev", &pair.new, "--build", self.build(how)];
@@ -217,7 +220,7 @@ impl Confirming<'_> {
         words
     }
 
-    /// Returns options for the same decision rule as here.
+    /// Returns options that carry over the gate's metrics, threshold and time budget.
     fn deciding(&self, gate: &Gate, places: &[usize]) -> Vec<String> {
         let mut metrics: Vec<&str> = Vec::new();
         for &place in places {
@@ -240,8 +243,8 @@ impl Confirming<'_> {
         words
     }
 
-    /// Returns the command line that measures the worse benchmarks of both revisions, if there is
-    /// one.
+    /// Returns the command line to advise, if there is one: `assay bench` for the benchmarks at
+    /// `places`, or `assay bisect` for the command at `first`.
     fn line(&self, gate: &Gate, first: usize, places: &[usize]) -> Option<String> {
         let how = self.known().ok()?;
         let pair = self.pair(&gate.judged[first]).ok()?;
@@ -269,7 +272,7 @@ impl Confirming<'_> {
         Some(format!("assay {}", shell_words::join(words)))
     }
 
-    /// Measures these benchmarks of both revisions.
+    /// Measures the benchmarks at `places` in both revisions.
     fn measure(
         &self,
         gate: &Gate,
@@ -379,12 +382,12 @@ fn places(gate: &Gate, of: impl Fn(&Judged) -> bool) -> Vec<usize> {
     (0..gate.judged.len()).filter(|&place| of(&gate.judged[place])).collect()
 }
 
-/// Returns the command that corresponds to a benchmark of this name.
+/// Returns the command that a benchmark of this name measured.
 fn ran<'a>(commands: &'a [Ran], name: &str) -> Option<&'a Ran> {
     commands.iter().find(|command| command.is_called(name, commands.len() == 1))
 }
 
-/// Returns the result of a fresh run for one metric of a benchmark.
+/// Returns the result of the fresh run for the judged benchmark and metric.
 fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> Option<Fresh> {
     let is_own = |comparison: &&Comparison| {
         let row = matches!(how, Measured::Run { .. }) || analysis.row_of(comparison).name == name;
@@ -394,7 +397,7 @@ fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> 
     Some(Fresh { verdict: found.decision.verdict, ratio: found.ratio })
 }
 
-/// Adds the command line to the advice to measure both revisions.
+/// Adds the command line to every advice to measure both revisions in blocks.
 pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a mut Finding>) {
     let advice = findings.into_iter().flat_map(|finding| &mut finding.advice);
     for advice in advice.filter(|advice| advice.action == Action::MeasureInBlocks) {
@@ -406,7 +409,7 @@ pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a m
 enum Obstacle {
     /// The user interrupted.
     Interrupted,
-    /// Any other reason; the alarm is unchanged.
+    /// There is another reason; the alarm is unchanged.
     Other(Why),
 }
 

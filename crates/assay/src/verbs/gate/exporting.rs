@@ -1,4 +1,4 @@
-//! The files that the answer is written to; the ending of a name selects the format.
+//! Writes the answer to files. The extension of a file selects its format.
 
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
@@ -7,7 +7,7 @@ use assay_report::history::{GateReport, badge, gate_markdown, junit, sarif};
 use assay_report::json::{self, Gated};
 use std::path::{Path, PathBuf};
 
-/// Format of a file.
+/// Format of an exported file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,
@@ -17,7 +17,7 @@ enum Form {
     Badge,
 }
 
-/// File extensions; those of SARIF precede that of JSON, which is a suffix of one of them.
+/// File extensions and their formats. `.sarif.json` comes before `.json`, which is a suffix of it.
 const ENDINGS: [(&str, Form); 6] = [
     (".sarif.json", Form::Sarif),
     (".sarif", Form::Sarif),
@@ -36,7 +36,8 @@ fn form_of(path: &Path) -> Option<Form> {
 /// the judged file.
 ///
 /// # Errors
-/// If a file fails a check.
+///
+/// Returns an error if a file fails a check.
 pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result<()> {
     let read: Vec<PathBuf> = judged.map(Path::to_owned).into_iter().collect();
     let wanted: Vec<_> =
@@ -56,7 +57,8 @@ pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result
 /// Writes the answer to all files.
 ///
 /// # Errors
-/// If a file cannot be written; all others are still written.
+///
+/// Returns the first error if a file cannot be written. All other files are still written.
 pub(super) fn write(
     export: &[PathBuf],
     report: &GateReport<'_>,

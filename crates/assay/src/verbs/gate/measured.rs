@@ -1,5 +1,5 @@
-//! Reads from a command line of `assay bench` or `run` how a run was measured, so that two
-//! revisions can be measured in the same way.
+//! Determines from a command line of `assay bench` or `assay run` how a run was measured, so that
+//! two revisions can be measured in the same way.
 
 use crate::VERBS;
 use anyhow::{Context, bail};
@@ -10,7 +10,7 @@ use clap::{ArgMatches, Command as Verb};
 use regex::escape;
 use std::path::{Path, PathBuf};
 
-/// Options of `assay bench` for running programs and for counting.
+/// Options of `assay bench` that affect how programs are run and what is counted.
 const OF_BENCH: [&str; 8] = [
     "harness",
     "env",
@@ -34,44 +34,45 @@ const OF_RUN: [&str; 10] = [
     "alloc",
     "count_instructions",
 ];
-/// Options of `assay run` whose values may be for one command: `N:VALUE`.
+/// Options of `assay run` whose values may be restricted to one command, as `N:VALUE`.
 const NUMBERED: [&str; 6] = ["env", "input", "output", "pin", "nice", "jobs"];
-/// Options of `assay run` that are given once for all commands, or once for each.
+/// Options of `assay run` that are given once for all commands, or once for each command.
 const EACH: [&str; 2] = ["prepare", "conclude"];
-/// Options with which a run is not one experiment with single commands.
+/// Options of `assay run` that multiply the commands or builds, so that the run cannot be repeated
+/// for two revisions.
 const SCANS: [&str; 3] = ["parameter", "list", "builds"];
 
-/// The way in which a run was measured.
+/// How a run was measured.
 pub(super) enum Measured {
     /// Benchmarks of a program.
     Bench {
-        /// Path of the program, relative to the top of the tree.
+        /// Path of the program, relative to the root of the working tree.
         program: String,
-        /// The line that builds a revision, if given.
+        /// The shell line that builds a revision, if one was given.
         build: Option<String>,
-        /// Options for running the program and for counting, as typed.
+        /// Options for running the program and for counting, as they are typed.
         options: Vec<String>,
-        /// Arguments of the program.
+        /// Arguments passed to the program.
         passed: Vec<String>,
     },
     /// Commands.
     Run {
-        /// The commands, each with its options, and with its name if it has one.
+        /// The commands, each with the options that apply to it.
         commands: Vec<Ran>,
     },
 }
 
-/// A command.
+/// A command measured by `assay run`.
 pub(super) struct Ran {
     pub name: Option<String>,
     pub text: String,
     pub options: Vec<String>,
-    /// Working directory of the command, relative to the top of the tree.
+    /// Working directory of the command, relative to the root of the working tree.
     pub cwd: Option<String>,
     pub shell: Option<String>,
 }
 
-/// The arguments of a verb, as typed.
+/// The parsed arguments of `assay bench` or `assay run`.
 struct Typed {
     verb: Verb,
     found: ArgMatches,
@@ -81,7 +82,8 @@ impl Typed {
     /// Parses the words after `assay`.
     ///
     /// # Errors
-    /// If they are not a command line of `assay bench` or `run`.
+    ///
+    /// Returns an error if the words are not a command line of `assay bench` or `assay run`.
     fn of(words: &[String]) -> anyhow::Result<Self> {
         let name = words.first().map(String::as_str).unwrap_or_default();
         let verb = VERBS.iter().find(|verb| ["run", "bench"].contains(&name) && verb.name == name);
@@ -97,7 +99,8 @@ impl Typed {
         Ok(Self { verb, found })
     }
 
-    /// Returns the values of an option on the command line; an empty list for a flag.
+    /// Returns the values given for an option on the command line, which are empty for a flag;
+    /// `None` if the option was not given.
     fn values(&self, id: &str) -> Option<Vec<String>> {
         if self.found.value_source(id) != Some(ValueSource::CommandLine) {
             return None;
@@ -113,7 +116,7 @@ impl Typed {
         self.values(id)?.into_iter().next()
     }
 
-    /// Returns the option as it is typed.
+    /// Returns an option and its values as they are typed.
     fn spelled(&self, id: &str, values: &[String]) -> Vec<String> {
         let argument = self.verb.get_arguments().find(|argument| argument.get_id() == id);
         let Some(long) = argument.and_then(|argument| argument.get_long()) else {
@@ -131,15 +134,17 @@ impl Typed {
     }
 }
 
-/// Checks that the words describe a way to measure.
+/// Checks that the words are a command line that can measure two revisions.
 ///
 /// # Errors
-/// If they do not describe a way to measure.
+///
+/// Returns an error if they are not.
 pub(super) fn check(words: &[String]) -> anyhow::Result<()> {
     Measured::of(words, None).map(drop).context("the words after --")
 }
 
-/// Returns the program that a command line measured, as typed.
+/// Returns the relative path of the program that `assay bench` measured, as typed. `None` if the
+/// program was looked up in `PATH`.
 pub(super) fn program(argv: &[String]) -> Option<String> {
     match Measured::of(argv.get(1..)?, None).ok()? {
         Measured::Bench { program, .. } => {
@@ -152,11 +157,12 @@ pub(super) fn program(argv: &[String]) -> Option<String> {
 }
 
 impl Measured {
-    /// Parses the words after `assay`. If `top` is given, programs were named relative to the
-    /// current directory, which is in the repository with that top.
+    /// Parses the words after `assay`. If the root of the repository is given as `top`, paths of
+    /// programs are converted from relative to the current directory to relative to `top`.
     ///
     /// # Errors
-    /// If two revisions cannot be measured that way.
+    ///
+    /// Returns an error if two revisions cannot be measured that way.
     pub fn of(words: &[String], top: Option<&Path>) -> anyhow::Result<Self> {
         let typed = Typed::of(words)?;
         match typed.verb.get_name() {
@@ -217,15 +223,16 @@ impl Measured {
 }
 
 impl Ran {
-    /// Returns true if a benchmark of this name is this command. `alone` is true if the run has
-    /// only one command.
+    /// Returns true if a benchmark of this name measured this command. `alone` is true if the run
+    /// has only one command.
     pub fn is_called(&self, name: &str, alone: bool) -> bool {
         let text = || self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         alone || self.name.as_deref() == Some(name) || (self.name.is_none() && text() == name)
     }
 }
 
-/// Returns those values of the form `[N:]VALUE` that apply to a command (from 0).
+/// Returns the values of the form `[N:]VALUE` that apply to the command at `index`, without their
+/// prefix.
 fn numbered(values: Vec<String>, index: usize) -> Vec<String> {
     let of = |value: String| match value.split_once(':') {
         Some((number, rest))
@@ -238,15 +245,15 @@ fn numbered(values: Vec<String>, index: usize) -> Vec<String> {
     values.into_iter().filter_map(of).collect()
 }
 
-/// Converts a program's path from relative to the current directory to relative to the top of the
-/// repository.
+/// Converts a program's path from relative to the current directory to relative to `top`, the root
+/// of the repository.
 fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     let Some(top) = top else { return Ok(text.to_owned()) };
     let mut command = Command::parse(text, false)?;
     let path = PathBuf::from(&command.argv[0]);
     if path.components().count() > 1 {
         let here = std::env::current_dir()?;
-        // Build products may not exist.
+        // The path is not canonicalized because build products may not exist.
         let whole = without_dots(&here.join(&path));
         let below = whole.strip_prefix(top).with_context(|| {
             format!(
@@ -261,7 +268,7 @@ fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     Ok(shell_words::join(variables.chain(words)))
 }
 
-/// Returns a query that selects benchmarks of exactly these names.
+/// Returns a query that selects exactly the benchmarks with these names.
 pub(crate) fn query(names: &[&str]) -> String {
     let value = |name: &&str| match name.contains(['"', '\\']) {
         true => format!("/^{}$/", escape(name).replace('/', "\\/")),

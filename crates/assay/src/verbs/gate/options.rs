@@ -42,11 +42,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     pub(super) detect: Option<f64>,
 
-    /// Confidence level of all verdicts together [default: 95%]
+    /// Confidence level that all verdicts share [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     pub(super) confidence: Option<f64>,
 
-    /// Number of latest runs that count as normal [default: 50]
+    /// Number of latest runs that define what is normal [default: 50]
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(5..), help_heading = "Deciding")]
     pub(super) window: Option<u32>,
 
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRICS", value_delimiter = ',', help_heading = "Deciding")]
     pub(super) secondary: Vec<String>,
 
-    /// Treat only runs of revisions on this branch (by first parents) as normal
+    /// Use only runs of revisions on this branch (by first parents) to define what is normal
     #[arg(long, value_name = "BRANCH", help_heading = "Deciding", value_parser = any_words())]
     pub(super) branch: Option<String>,
 
@@ -67,12 +67,12 @@ pub(crate) struct Args {
 
     /// Also write the answer to a file: .json, .md, .xml, .sarif or .svg
     ///
-    /// .md is a comment for a pull request, whose hidden first line identifies it; .xml is JUnit
-    /// XML, .sarif is SARIF 2.1.0, and .svg is a badge.
+    /// .md is a comment for a pull request, with a hidden first line that identifies it; .xml is
+    /// JUnit XML, .sarif is SARIF 2.1.0, and .svg is a badge.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) export: Vec<PathBuf>,
 
-    /// Also list the benchmarks that are normal, and show every finding
+    /// Also list the benchmarks that are normal, and show all findings
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
 
@@ -90,7 +90,7 @@ pub(super) struct ConfirmArgs {
     pub(super) confirm: bool,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
-    /// [default: that of the run, otherwise nothing is built]
+    /// [default: the build line of the run, if it has one]
     #[arg(long, value_name = "LINE", requires = "confirm", value_parser = any_words())]
     pub(super) build: Option<String>,
 
@@ -102,8 +102,8 @@ pub(super) struct ConfirmArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "confirm")]
     pub(super) time: Option<f64>,
 
-    /// `run` or `bench` with arguments, to measure the benchmarks again [default: those of the
-    /// recorded run]
+    /// `run` or `bench` with arguments, to measure the benchmarks again [default: the command of
+    /// the recorded run]
     #[arg(last = true, value_name = "VERB|ARGUMENT", requires = "confirm", value_parser = any_words())]
     pub(super) words: Vec<String>,
 }
@@ -113,7 +113,7 @@ fn share(text: &str) -> Result<f64, String> {
     if let Ok(Threshold::Relative(share)) = found {
         return Ok(share);
     }
-    // A bare number, one with another unit, or one with a decimal comma.
+    // The input is a bare number, or has another unit or a decimal comma.
     let number = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%').replace(',', ".");
     let number = number.trim();
     match number.parse::<f64>() {

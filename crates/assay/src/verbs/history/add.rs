@@ -1,5 +1,5 @@
-//! `assay history add`: adds files to the history as one run each, and stores of other tools as one
-//! run for each run in them.
+//! `assay history add`: adds each file to the history as one run, and each run in another tool's
+//! store as a run of its own.
 
 use crate::args::any_words;
 use crate::history::{Adding, BesideArgs, RunDestination, may_be_of_this_machine, on_this_machine};
@@ -15,7 +15,8 @@ use assay_report::words::counted;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Number of unreadable runs of a store that are named; the rest are only counted.
+/// Maximum number of unreadable runs in a store that are reported individually; any others are only
+/// counted.
 const NAMED: usize = 3;
 
 /// Arguments of `assay history add`.
@@ -31,8 +32,8 @@ const NAMED: usize = 3;
 
 Runs are identified by their content: adding a file or a store again adds only new runs.")]
 pub(crate) struct Args {
-    /// Files in any format that `assay compare` reads, each of them one run, or stores of other
-    /// tools, with all their runs; - is standard input
+    /// Files in any format that `assay compare` reads, each added as one run, or stores of other
+    /// tools, added with all their runs; - is standard input
     #[arg(required = true, value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
 
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     beside: BesideArgs,
 }
 
-/// Reads and adds the files, and reports the outcome of each.
+/// Adds each file or store, and reports the outcome.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let project = args.beside.of.project();
     let change = StoreChange::new(&args.beside.of.place()?.to_string(), &project);
@@ -65,7 +66,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 struct Work<'a> {
     args: &'a Args,
     project: String,
-    /// Opened only when the first input has been read, so that unreadable input creates no store.
+    /// Opened only after the first input has been read, so that unreadable input does not create a
+    /// history.
     opened: Option<Store>,
     change: StoreChange,
 }
@@ -139,7 +141,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Adds every run of another tool's store. An unreadable run does not prevent the others from
+    /// Adds every run in another tool's store. An unreadable run does not prevent the others from
     /// being added.
     fn store(&mut self, path: &Path, found: &RunStore) -> anyhow::Result<()> {
         let args = self.args;
@@ -203,13 +205,13 @@ impl Work<'_> {
     }
 }
 
-/// Returns true if the error is about our own store rather than about the input.
+/// Returns true if the error concerns the history rather than the input.
 fn is_of_store(error: &anyhow::Error) -> bool {
     let of_store = error.downcast_ref::<StoreError>();
     of_store.is_some_and(|error| !matches!(error, StoreError::Nothing))
 }
 
-/// Counts of the outcomes for the runs of a store.
+/// Counts of what happened to the runs in another tool's store.
 #[derive(Default)]
 struct Sums {
     added: usize,
@@ -217,7 +219,7 @@ struct Sums {
     waiting: usize,
     unread: usize,
     revisions: HashSet<String>,
-    /// Revisions added without a position in the history of a repository.
+    /// Added revisions that have no position in the history of this repository.
     unplaced: HashSet<String>,
     /// Number of runs added without a revision.
     without: usize,
@@ -288,7 +290,7 @@ fn is_placed(run: &Run) -> bool {
     run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some())
 }
 
-/// Returns the message about a run that has no position among the others.
+/// Returns the message about a run that has no position among the commits of this repository.
 fn unplaced(run: &Run, file: &str) -> String {
     match &run.revision {
         None => format!(

@@ -1,4 +1,4 @@
-//! `assay history alias`: a renamed benchmark keeps its past.
+//! `assay history alias`: lets a renamed benchmark keep its history.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Changes or lists aliases.
+/// Adds or removes an alias, then lists all aliases.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (reading, project) = args.of.of_project()?;
     let is_benchmark = |name: &String| -> anyhow::Result<bool> {

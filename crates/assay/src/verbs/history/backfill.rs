@@ -1,8 +1,9 @@
 //! `assay history backfill`: measures past revisions that have no run in the history.
 //!
-//! Each is built in its own tree, as in `assay bench --rev`, and `assay` itself is started in that
-//! tree to measure it; the recording is added with the revision. An interrupted backfill loses only
-//! the current measurement: the same command line continues with the rest.
+//! Each revision is built in its own tree, as in `assay bench --rev`. `assay` itself is then
+//! started in that tree, and the recording is added as a run of the revision. An interrupted
+//! backfill loses only the current measurement: the same command line continues with the remaining
+//! revisions.
 
 mod order;
 mod revisions;
@@ -36,7 +37,7 @@ that tree. The ends of the range are measured first, then, repeatedly, the
 middle of the widest gap. A revision that does not build, or cannot be measured,
 is left out. After an interruption, run the same command again to continue.")]
 pub(super) struct Args {
-    /// Commits from A to B, both included, by first parents [default for B: HEAD]
+    /// Commits from A to B, both included, following first parents [default for B: HEAD]
     #[arg(value_name = "A..B", required_unless_present = "at", value_parser = any_words())]
     range: Option<String>,
 
@@ -56,7 +57,7 @@ pub(super) struct Args {
     #[arg(long)]
     again: bool,
 
-    /// Measuring command: run, bench or load, with its arguments
+    /// Command that measures: run, bench or load, with its arguments
     #[arg(last = true, required = true, value_name = "VERB|ARGUMENT", value_parser = any_words())]
     words: Vec<String>,
 
@@ -71,7 +72,7 @@ pub(super) struct Args {
     look: LookArgs,
 }
 
-/// Selects the revisions, then builds, measures and adds them one after the other.
+/// Selects the revisions, then builds, measures and adds them one by one.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     check(&args.words)?;
     interrupt::install()?;
@@ -136,14 +137,14 @@ fn sums(all: usize, measured: usize, before: usize, failed: usize, left: usize) 
 
 /// Returns the commits for which the project has a run on this machine.
 fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet<String>> {
-    // Find out before building anything whether the store can be written.
+    // This checks that the store can be written before anything is built.
     let store = args.of.open(Access::Write)?;
     let here = Environment::from_facts(environment::capture());
     let (fingerprint, _) = Store::machine(&here, args.machine.as_deref());
     Ok(store.commits(project, &fingerprint)?)
 }
 
-/// Checks that the words are a command line that can be used for each revision.
+/// Checks that the words are a command line that can measure every revision.
 fn check(words: &[String]) -> anyhow::Result<()> {
     #[derive(Parser)]
     struct Line<A: clap::Args> {
@@ -180,13 +181,13 @@ fn check(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Why a revision has no run.
+/// The reason why a revision has no run.
 enum Obstacle {
     /// The user interrupted the backfill.
     Interrupted,
     /// The revision does not build, or cannot be measured.
     Revision(anyhow::Error),
-    /// A failure that would affect every other revision as well.
+    /// A failure that would affect every revision.
     Other(anyhow::Error),
 }
 
@@ -202,12 +203,12 @@ impl From<RevisionError> for Obstacle {
     }
 }
 
-/// The backfill of one revision.
+/// The measurement of one revision.
 struct Task<'a> {
     args: &'a Args,
     project: &'a str,
     of: &'a Chosen,
-    /// Number of this revision, and the total.
+    /// Number of this revision in the order of measurement, and the total.
     number: (usize, usize),
 }
 
@@ -221,7 +222,7 @@ impl Task<'_> {
     fn measured(&self, repository: &mut Repository) -> Result<ChangedRun, Obstacle> {
         let (of, args) = (self.of, self.args);
         let built = repository.ready(&of.revision, &args.build, None, &mut |stage| {
-            // A skipped build is not reported.
+            // If there is no build line, no build is reported.
             if args.build != NO_BUILD {
                 self.say(&staged(&of.name, stage, None));
             }
@@ -247,7 +248,7 @@ impl Task<'_> {
             let why = anyhow::anyhow!("the measurement did not finish");
             return Err(Obstacle::Revision(why));
         }
-        // The temporary location of the record is not kept.
+        // The command line in the recording contains the path of a temporary file.
         samples.argv =
             std::iter::once("assay".to_owned()).chain(args.words.iter().cloned()).collect();
         let adding = Adding {

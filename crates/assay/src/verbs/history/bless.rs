@@ -1,4 +1,4 @@
-//! `assay history bless`: accepts an intended change of level as the new normal.
+//! `assay history bless`: accepts an intended change as the new normal level.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 needs some more runs before it can judge again. `assay history trend` shows the
 change as accepted.")]
 pub(crate) struct Args {
-    /// Benchmarks, as `assay history show` names them [default: all]
+    /// Benchmarks, as named by `assay history show` [default: all]
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
     benchmarks: Vec<String>,
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["benchmarks", "run", "reason", "remove"])]
     list: bool,
 
-    /// Withdraw the acceptance
+    /// Withdraw the acceptance of a level
     #[arg(long, conflicts_with = "reason")]
     remove: bool,
 
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Accepts changes, withdraws acceptances, or lists them.
+/// Accepts levels or withdraws acceptances, then lists the accepted levels.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (reading, project) = args.of.of_project()?;
     if !args.list {
@@ -88,8 +88,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Returns the selected benchmarks, all of which the run must have; `None` means all of its
-/// benchmarks.
+/// Returns the selected benchmarks, all of which the run must have; a single `None` stands for all
+/// of its benchmarks.
 fn named(args: &Args, store: &Store, run: &Run) -> anyhow::Result<Vec<Option<String>>> {
     if args.benchmarks.is_empty() {
         return Ok(vec![None]);

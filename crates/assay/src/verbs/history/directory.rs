@@ -1,5 +1,5 @@
-//! Writes all pages of a history to a directory. Files appear complete or not at all, and leftovers
-//! of earlier versions are removed at the end.
+//! Writes all pages of a history to a directory. Each file is replaced as a whole, and pages left
+//! over from an earlier version are removed at the end.
 
 use crate::whole_file;
 use anyhow::{Context, bail};
@@ -12,15 +12,15 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The beginning of every page written by `assay`.
+/// The start of the tag that marks every page written by `assay`.
 const OURS: &str = "<meta name=\"generator\" content=\"assay ";
 
-/// Summary of the written files.
+/// Number and size of the written files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// Number of files.
+    /// Number of written files.
     pub files: usize,
-    /// Total size, bytes.
+    /// Total size of the written files, in bytes.
     pub bytes: u64,
 }
 
@@ -29,7 +29,7 @@ struct Directory<'a> {
     path: &'a Path,
     written: Written,
     names: HashSet<PathBuf>,
-    /// Incomplete files, by name.
+    /// Files that are still being written, by name.
     open: BTreeMap<String, BufWriter<NamedTempFile>>,
 }
 
@@ -40,7 +40,7 @@ impl Directory<'_> {
         self.names.insert(path);
     }
 
-    /// Removes pages of an earlier version that no longer exist.
+    /// Removes pages left over from an earlier version.
     fn tidy(&self) -> anyhow::Result<()> {
         for (directory, ending) in [(site::BENCHMARKS, "html"), (site::DATA, "js")] {
             for entry in fs::read_dir(self.path.join(directory))? {
@@ -87,12 +87,13 @@ impl Out for Directory<'_> {
     }
 }
 
-/// Writes all pages of a project. Calls `told` with the number of benchmarks done and the total
-/// number.
+/// Writes all pages of a project. Calls `told` with the number of finished benchmarks and their
+/// total number.
 ///
 /// # Errors
-/// If the directory contains pages of other origin or cannot be written, or the store cannot be
-/// read.
+///
+/// Returns an error if the directory contains pages of other origin or cannot be written, or if the
+/// store cannot be read.
 pub(super) fn write(
     pages: &mut Site<Store>,
     out: &Path,

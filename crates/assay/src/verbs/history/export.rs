@@ -1,5 +1,5 @@
-//! `assay history export`: writes runs as the `.assay` files that they came from; from a damaged
-//! store, everything that can be read.
+//! `assay history export`: writes runs as the `.assay` files from which they were added. From a
+//! damaged history, it writes everything that can be read.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Writes the files, and reports anything that was lost.
+/// Writes the files, and reports how many runs could not be read.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let place = args.of.place()?;
     let mut change = StoreChange::new(&place.to_string(), &args.of.project());
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         (Err(error), StoreLocation::File(path)) if args.all && is_damage(&error) => {
             change.runs.clear();
             let saved = salvage(path, |name, text| put(args, &mut change, name, text))?;
-            // The file is not a store of assay, or nothing readable is left.
+            // Nothing was saved: the file is not a history, or nothing in it is readable.
             if saved == SalvagedStore::default() {
                 return Err(error);
             }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn is_damage(error: &anyhow::Error) -> bool {
     let found = error.downcast_ref::<StoreError>();
-    // A file without its first page cannot be recognized as a store.
+    // A damaged file that has lost its first page is not recognized as a history.
     matches!(
         found,
         Some(

@@ -1,4 +1,4 @@
-//! `assay history prune`: removes old or superfluous runs, after listing them.
+//! `assay history prune`: removes old or surplus runs, after listing them.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -84,7 +84,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Returns the time before which a run is old; `None` if every run is old enough.
+/// Returns the time before which a run is old, in milliseconds since the Unix epoch; `None` if
+/// every run is old enough.
 fn before(days: Option<u32>) -> anyhow::Result<Option<i64>> {
     let Some(days) = days else { return Ok(None) };
     let hours = (i64::from(days) * 24).hours();
@@ -92,7 +93,7 @@ fn before(days: Option<u32>) -> anyhow::Result<Option<i64>> {
 }
 
 /// Returns the runs that are old enough and exceed the number to keep for their revision and
-/// machine. `all` is sorted from the latest to the oldest, and so is the result.
+/// machine. Both `all` and the result are sorted from the newest to the oldest.
 fn surplus(all: Vec<Run>, keep: Option<u32>, before: Option<i64>) -> Vec<Run> {
     let mut seen: HashMap<(Option<String>, String), u32> = HashMap::new();
     let mut goes = |run: &Run| {

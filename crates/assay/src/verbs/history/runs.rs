@@ -1,4 +1,4 @@
-//! `assay history log`, `show` and `rm`: commands on single runs.
+//! `assay history log`, `show` and `rm`: commands that list, show and remove runs.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -35,7 +35,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
     run: String,
 
-    /// Show all metrics, not only the one that decides
+    /// Show all metrics, not only the deciding one
     #[arg(long)]
     all: bool,
 
@@ -90,7 +90,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Removes runs. If one of the names is wrong, nothing is removed.
+/// Removes runs. If one of them is not found, nothing is removed.
 pub(super) fn rm(args: &RmArgs) -> anyhow::Result<Ending> {
     args.of.of_project()?;
     let mut store = args.of.open(Access::Write)?;

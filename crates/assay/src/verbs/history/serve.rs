@@ -1,4 +1,4 @@
-//! `assay history serve`: serves the pages of a history, generated on request.
+//! `assay history serve`: serves the history as web pages, which are generated on request.
 
 use super::server::serve;
 use super::site::pages;
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PORT", default_value_t = 8020)]
     port: u16,
 
-    /// Address to listen on; anyone who can reach a non-local address can read the history
+    /// Address to listen on; anyone who can reach it can read the history
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
 
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     of: StoreArgs,
 }
 
-/// Prints the address of the pages, and serves them until interrupted.
+/// Prints the address of the pages, and serves them until the user interrupts.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let site = pages(store, &project, true)?;

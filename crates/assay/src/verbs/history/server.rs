@@ -1,10 +1,9 @@
-//! A small web server for the pages of a history: for one user on the same machine, with GET and
-//! HEAD only and one response per connection.
+//! A small web server for the pages of a history. It serves one user on the same machine, with GET
+//! and HEAD only and one response per connection.
 //!
-//! Other web sites must learn nothing through the user's browser. So host names that anybody could
-//! control are rejected (DNS rebinding), requests for embedding by other sites are rejected, and
-//! all responses forbid embedding. The server addresses pages only by their names, and serves no
-//! files.
+//! Other web sites must not learn anything through the user's browser. So host names that anybody
+//! could control are rejected (DNS rebinding), requests for embedding by other sites are rejected,
+//! and all responses forbid embedding. Pages are looked up only by name, and no files are served.
 
 use crate::output;
 use assay_data::threads;
@@ -18,23 +17,24 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum number of concurrent connections. Further ones wait until one of these ends.
+/// Maximum number of concurrent connections. Further connections wait until one of them ends.
 const MOST_CONNECTIONS: usize = 512;
 /// Maximum time to receive a request, and to send a response; browsers open some connections in
 /// advance.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of connections from which a request has to arrive faster, so that incomplete requests do
-/// not keep others out.
+/// Number of connections above which requests must arrive within [`HURRY`], so that incomplete
+/// requests do not block other clients.
 const CROWD: usize = 64;
 const HURRY: Duration = Duration::from_secs(1);
-/// Maximum size of a request, bytes.
+/// Maximum size of a request, in bytes.
 const LONGEST: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
 
 /// Answers requests until the program is interrupted.
 ///
 /// # Errors
-/// If connections are no longer possible.
+///
+/// Returns an error if the listener's address cannot be determined.
 pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result<()> {
     let is_open = !listener.local_addr()?.ip().is_loopback();
     let site = Arc::new(Mutex::new(site));
@@ -59,7 +59,7 @@ pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result
             Ok(_) => {
                 let _it_waits = give.send(stream);
             }
-            // The system allows no further thread, so connections are answered one after the other.
+            // If no thread can be started, this connection is answered here.
             Err(_) => {
                 let _gone = answer(stream, &site, is_open, HURRY);
                 connections.end();
@@ -77,7 +77,8 @@ struct Connections {
 }
 
 impl Connections {
-    /// Waits until there is room for one more connection, and returns the new number.
+    /// Waits until another connection is allowed, and returns the number of connections including
+    /// it.
     fn begin(&self) -> usize {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |count: &mut usize| *count >= MOST_CONNECTIONS;
@@ -113,8 +114,8 @@ fn answer(
     stream.shutdown(Shutdown::Write)
 }
 
-/// Reads a request up to the empty line, or as much of it as the client sent before it closed the
-/// connection.
+/// Reads a request up to the empty line. Stops early at the end of the connection or at [`LONGEST`]
+/// bytes.
 fn head(stream: &mut TcpStream, patience: Duration) -> io::Result<Vec<u8>> {
     let begun = Instant::now();
     let mut head = Vec::new();
@@ -168,12 +169,12 @@ impl Answer {
     }
 }
 
-/// Returns the rejection of a request, if any.
+/// Returns the response to a request that must be rejected.
 fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer> {
     let header = |name: &str| {
         let mut found =
             request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
-        // With two such headers it is unclear which one is meant.
+        // If a header occurs twice, it is unclear which value applies.
         let first = found.next().map(|header| std::str::from_utf8(header.value).unwrap_or("?"));
         if found.next().is_some() { Some("?") } else { first }
     };
@@ -189,8 +190,8 @@ fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer>
     is_embedded.then(|| Answer::plain(403, "requests from other sites are rejected"))
 }
 
-/// Returns true if a host is this machine, or any address if other machines may connect. Names are
-/// rejected because they may be made to resolve to any address.
+/// Returns true if `host` is a loopback address or `localhost`, or any address if other machines
+/// may connect. Other names are rejected because they may be made to resolve to any address.
 fn is_own(host: &str, is_open: bool) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

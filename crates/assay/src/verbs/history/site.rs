@@ -1,4 +1,4 @@
-//! `assay history site`: writes the history as pages in a directory.
+//! `assay history site`: writes the history as web pages to a directory.
 
 use super::directory::write;
 use super::{narrowing, narrowing_of_event};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Writes the pages, and prints the path of the first one.
+/// Writes the pages, and prints the path of the start page.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let mut site = pages(store, &project, args.unredacted)?;
@@ -60,11 +60,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Returns the pages of a project. Its changes are narrowed down with the repository of the current
+/// Returns the pages of a project. Changes are narrowed down with the repository of the current
 /// directory.
 ///
 /// # Errors
-/// If the store cannot be read.
+///
+/// Returns an error if the store cannot be read.
 pub(super) fn pages(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Site<Store>> {
     let narrow = Narrow { change: narrowing, event: narrowing_of_event };
     Site::of(store, &SiteSubject { project, tool: TOOL, part_of: None, unredacted, narrow })

@@ -1,5 +1,5 @@
-//! `assay history trend`: shows since when a benchmark has its present level, or the changes of all
-//! benchmarks.
+//! `assay history trend`: shows the changes of one benchmark and since when it is at its present
+//! level, or the changes of all benchmarks.
 
 mod events;
 
@@ -19,7 +19,7 @@ use assay_report::json::{self, Trends};
 use assay_report::shell::shell_line;
 use std::path::Path;
 
-/// Default confidence of intervals and positions.
+/// Default confidence level of intervals and commit ranges.
 const CONFIDENCE: f64 = 0.95;
 
 /// Arguments of `assay history trend`.
@@ -36,15 +36,15 @@ pub(crate) struct Args {
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
     benchmark: Option<String>,
 
-    /// Metric to examine [default: the one that decided]
+    /// Metric to examine [default: the deciding one]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
 
-    /// Machine to examine [default: that of the last run; without BENCHMARK, every machine]
+    /// Machine to examine [default: the machine of the last run; without BENCHMARK, every machine]
     #[arg(long, value_name = "NAME", value_parser = any_words())]
     machine: Option<String>,
 
-    /// Show every event with all of its benchmarks, if no benchmark is named
+    /// Show all events with all of their benchmarks, if no BENCHMARK is given
     #[arg(long, conflicts_with = "benchmark")]
     all: bool,
 
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Finds the series, looks for changes, and shows them.
+/// Finds the series of the benchmark, looks for changes, and shows them.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let names = store.benchmarks(&project)?;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let Some(wanted) = &args.benchmark else {
         return events::run(args, &store, &project, &names);
     };
-    // The name may be that of a benchmark or, with parameter values, that of one of its series.
+    // The name is that of a benchmark or, followed by parameter values, that of one of its series.
     let name =
         names.iter().filter(|name| wanted.starts_with(name.as_str())).max_by_key(|name| name.len());
     let Some(name) = name else { bail!("{}", unknown(wanted, &names)) };
@@ -154,8 +154,8 @@ fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// Returns a finding if a commit next to a change is missing from this repository, or is not on the
-/// path to the other one. `None` without a repository, since nothing is known then.
+/// Returns a finding if a commit next to a change is missing from this repository, or if the first
+/// is not an ancestor of the second. `None` outside a repository, since nothing is known there.
 fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
     let (before, after) = (before?, after?);
@@ -173,8 +173,8 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
     Some(commit_gone(lost, before, after))
 }
 
-/// Returns the command that narrows down a change: a search among the commits in it, if there are
-/// several.
+/// Returns the command that narrows down a change: `git show` for a single commit, otherwise a
+/// search among its commits or a list of them.
 pub(super) fn narrowing(
     store: &Store,
     project: &str,
@@ -187,7 +187,7 @@ pub(super) fn narrowing(
     narrowing_between(store, project, trend.between(change), commits, &point.recording, name)
 }
 
-/// Like [`narrowing`], for an event: uses the benchmark that it moved most.
+/// Like [`narrowing`], but for an event. Uses the benchmark that changed most.
 pub(super) fn narrowing_of_event(store: &Store, project: &str, event: &Event) -> Option<String> {
     let name = &event.moved.first()?.benchmark.name;
     let recording = &event.after.recording;
@@ -203,7 +203,7 @@ fn narrowing_between(
     benchmark: &str,
 ) -> Option<String> {
     let (before, after) = (between.0?, between.1?);
-    // Git does not know a revision that is not a commit.
+    // Only a revision that is a commit is known to git.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
     if from == to || gone(between).is_some() {
@@ -213,7 +213,7 @@ fn narrowing_between(
         return Some(format!("git show {to}"));
     }
     let argv = store.find(project, recording).map(|run| run.argv).unwrap_or_default();
-    // The record does not contain how the program is built.
+    // The recording does not contain the build line.
     let own = match argv.get(1).map(String::as_str) {
         Some("run") => "-- COMMAND".to_owned(),
         Some("bench") => {

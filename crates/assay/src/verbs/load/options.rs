@@ -81,12 +81,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub record: RecordArgs,
 
-    /// Act as a generator for another assay, with jobs on standard input
+    /// Act as a generator for another assay process, with jobs on standard input
     #[arg(long, hide = true)]
     pub as_generator: bool,
 }
 
-/// Options for the load.
+/// Options that determine the load.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
@@ -96,7 +96,7 @@ pub(crate) struct PaceArgs {
 
     /// Keep this many connections busy, as fast as the server answers (closed loop): 16, or 1,4,16
     ///
-    /// With --rate or --find: the maximum number of open connections.
+    /// With --rate or --find, this is the maximum number of open connections.
     #[arg(long, short = 'c', value_name = "COUNTS")]
     pub connections: Option<String>,
 
@@ -119,7 +119,7 @@ pub(crate) struct PaceArgs {
     pub slice: Option<f64>,
 
     /// Number of requests in a slice, instead of its length: 500 requests at 10 per second take 50
-    /// s
+    /// seconds
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["slice", "find"], requires = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests_per_step: Option<u64>,
 
@@ -138,7 +138,7 @@ pub(crate) enum HowArrivals {
     Poisson,
 }
 
-/// Options for the requests.
+/// Options that determine the requests.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Requests")]
 pub(crate) struct AskArgs {
@@ -172,7 +172,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "body", "method", "replay"])]
     pub har: Option<PathBuf>,
 
-    /// CSV file whose columns fill in {{name}} in URL, headers and body, row by row
+    /// CSV file whose columns replace {{name}} in URL, headers and body, row by row
     ///
     /// In a URL, characters that are not allowed there are percent-encoded.
     #[arg(long, value_name = "FILE")]
@@ -191,7 +191,7 @@ pub(crate) struct AskArgs {
     pub expect_body: Option<String>,
 }
 
-/// Options for connections.
+/// Options that determine the connections.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Connections")]
 pub(crate) struct ConnectArgs {
@@ -250,7 +250,7 @@ pub(crate) enum HowTls {
     Resume,
 }
 
-/// Versions of TLS.
+/// TLS versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HowVersion {
     /// TLS 1.2
@@ -357,7 +357,8 @@ fn span(text: &str) -> Result<f64, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(0.0) } else { seconds(text) }
 }
 
-/// Rejects a negative rate, and one with a unit as in other tools; the rates are parsed elsewhere.
+/// Rejects a negative rate, and a rate with a unit, as other tools accept. The rates themselves are
+/// parsed elsewhere.
 fn rates(text: &str) -> Result<String, String> {
     let is_number = |text: &str| text.trim_end().parse::<f64>().is_ok();
     if text.trim_start().starts_with('-') {

@@ -1,4 +1,4 @@
-//! Checks which targets may be loaded: this machine, and hosts that the user has permitted. Nothing
+//! Checks which hosts may be loaded: this machine, and hosts that the user has permitted. Nothing
 //! is sent to any other host.
 
 use super::options::Args;
@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// Checks that this target may be loaded.
 ///
 /// # Errors
-/// If it is not permitted, or the file of hosts cannot be read.
+///
+/// Returns an error if it is not permitted, or if the file of permitted hosts cannot be read.
 pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
     let host = &target.host;
     if target.is_this_machine()? || args.permission.i_may_load.contains(host) {
@@ -40,7 +41,7 @@ fn file_of_hosts() -> Option<PathBuf> {
     Some(config_directory()?.join("may-load"))
 }
 
-/// Returns true if a line contains this host; text after a `#` is a comment.
+/// Returns true if one of the lines is this host. Text after a `#` is a comment.
 fn names(text: &str, host: &str) -> bool {
     text.lines().any(|line| line.split('#').next().unwrap_or_default().trim() == host)
 }

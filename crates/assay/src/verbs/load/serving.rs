@@ -1,5 +1,5 @@
-//! Servers started by `assay load`, one for each side and each combination of their parameters, and
-//! the check that all answer before anything is measured.
+//! Servers started by `assay load`, one for each side and each combination of their parameter
+//! values, and the check before measuring that all servers answer.
 
 use super::options::Args;
 use super::settings::LoadSettings;
@@ -19,18 +19,18 @@ use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Minimum time limit of a check, s.
+/// Minimum time limit of a check, in seconds.
 const LAST_LOOK: f64 = 1.0;
-/// Maximum number of attempts at the first request to a server that fails it immediately. A server
-/// that fails only sometimes can be measured.
+/// Maximum number of attempts at a request that fails immediately. A server that fails only
+/// sometimes can be measured.
 const LOOKS: u32 = 5;
-/// Minimum age, s, of a server that counts as running: if something else listens at its address, an
-/// answer alone does not show that the server started.
+/// Minimum age of a server that counts as running, in seconds. If another process listens at the
+/// same address, an answer alone does not show that the server started.
 const STARTED: f64 = 0.1;
-/// Time between two checks.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Prepares the revisions whose servers are to be started; `None` if there are none.
+/// Prepares the revisions whose servers are to be started; `None` if no revisions were requested.
 pub(super) fn prepare(args: &Args, asked: &LoadSettings) -> anyhow::Result<Option<Prepared>> {
     let Some(typed) = asked.commands.first().filter(|_| !args.revisions.rev.is_empty()) else {
         return Ok(None);
@@ -47,8 +47,8 @@ pub(super) fn prepare(args: &Args, asked: &LoadSettings) -> anyhow::Result<Optio
     revisions::prepare(&wanted).map(Some)
 }
 
-/// Starts the servers, those of `prepared` revisions in their own trees, and sets their addresses
-/// in the places.
+/// Starts the servers, with those of `prepared` revisions in their own trees, and sets their
+/// addresses in `places`.
 pub(super) fn start(
     args: &Args,
     asked: &LoadSettings,
@@ -86,14 +86,15 @@ pub(super) fn start(
     Ok(servers)
 }
 
-/// Returns an unused port. If another process takes it before the server does, the server reports
-/// that.
+/// Returns an unused port. If another process takes the port before the server does, the server
+/// reports the conflict.
 fn free_port() -> anyhow::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
     Ok(listener.local_addr()?.port())
 }
 
-/// Waits until every server answers; one that is not started here has to answer immediately.
+/// Waits until every server that was started here answers, and checks that the other servers
+/// answer.
 pub(super) fn await_answers(
     args: &Args,
     asked: &LoadSettings,
@@ -113,7 +114,7 @@ pub(super) fn await_answers(
             None => {
                 let mut target = place.job.scenario.requests[0].target.clone();
                 if args.pace.replay.is_some() {
-                    // The paths are taken from the log.
+                    // The paths to be requested are in the access log.
                     target = target.with_path("/");
                 }
                 if let Some(why) = refused(args, &place.job, &target, generators)? {
@@ -136,7 +137,8 @@ pub(super) fn await_answers(
     Ok(())
 }
 
-/// Checks that the server answers every --path. Later steps of a session may depend on the first.
+/// Checks that the server answers every `--path`. Sessions are not checked, because later steps may
+/// depend on the first.
 fn check_paths(args: &Args, job: &GeneratorJob, generators: &mut Generators) -> anyhow::Result<()> {
     if job.scenario.session {
         return Ok(());
@@ -152,7 +154,7 @@ fn check_paths(args: &Args, job: &GeneratorJob, generators: &mut Generators) -> 
 }
 
 /// Makes the first request of a job until it is answered, at most [`LOOKS`] times. Returns why the
-/// last request was not answered.
+/// last attempt failed, if it did.
 fn refused(
     args: &Args,
     job: &GeneratorJob,
@@ -210,7 +212,7 @@ fn await_one(
     }
 }
 
-/// Returns an error if a server ended before anything was measured.
+/// Returns an error if the server has ended.
 fn still_runs(server: &Server, name: &str, job: &GeneratorJob) -> anyhow::Result<()> {
     match server.ended() {
         Some(how) => bail!(
@@ -221,7 +223,7 @@ fn still_runs(server: &Server, name: &str, job: &GeneratorJob) -> anyhow::Result
     }
 }
 
-/// Makes one request, with `patience` as its time limit, s.
+/// Makes one request, with a time limit of `patience` seconds.
 fn look(generators: &mut Generators, job: &GeneratorJob, patience: f64) -> anyhow::Result<Tally> {
     let before = interrupt::count();
     let tally = generators.probe(job, patience)?;
@@ -231,7 +233,7 @@ fn look(generators: &mut Generators, job: &GeneratorJob, patience: f64) -> anyho
     Ok(tally)
 }
 
-/// Returns the reason why a server cannot be loaded; `None` if it can.
+/// Returns the reason why a server cannot be loaded; `None` if it can be.
 fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option<String> {
     let failure = Failure::ALL.into_iter().find(|&failure| tally.failed_as(failure) > 0)?;
     let status = tally.statuses.keys().next().copied().unwrap_or_default();
@@ -272,8 +274,8 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         Failure::Tls => {
             let why = detail.unwrap_or("the connection was closed");
             match why.contains("certificate") {
-                // A server that ends a handshake by an alert does speak TLS, and its alert explains
-                // what to do.
+                // A server that ends the handshake with an alert does speak TLS, and the alert
+                // explains what to do.
                 _ if why.contains("an alert") => format!("TLS: {why}"),
                 true if why.contains("not valid for name") => format!(
                     "TLS: {why}; request a name that it has with --sni NAME, or accept any certificate with --insecure"
@@ -281,7 +283,7 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
                 true => format!(
                     "TLS: {why}; trust its certificate with --ca FILE, or accept any with --insecure"
                 ),
-                // The first bytes of the answer are not those of a TLS record.
+                // The response does not start with a TLS record.
                 false if why.contains("InvalidContentType") => {
                     format!("it does not answer in TLS; without TLS, load {in_plain}")
                 }

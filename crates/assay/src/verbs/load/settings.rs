@@ -1,5 +1,5 @@
-//! The settings from the options: sides, rates, requests and connections, checked before anything
-//! is started or sent.
+//! Derives the sides, rates, requests and connections from the options. Everything is checked
+//! before anything is started or sent.
 
 use super::options::{Args, HowArrivals, HowTls, HowVersion};
 use super::permission::permitted;
@@ -18,24 +18,25 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Default length of a slice, s.
+/// Default length of a slice, in seconds.
 const SLICE: f64 = 2.0;
-/// Default settling time as a fraction of a slice, and its maximum, s.
+/// Default settling time as a fraction of a slice, and its maximum in seconds.
 const SETTLE: (f64, f64) = (0.2, 1.0);
-/// Shortest slice of a search that is shortened to fit into its time, s.
+/// Minimum length of the slices of a search that are shortened to fit into its time, in seconds.
 const SHORTEST_SLICE: f64 = 0.5;
-/// Time planned for a search, as a multiple of the time of its slices.
+/// Time planned for a search, as a multiple of the total time of its slices.
 const SPARE: f64 = 1.2;
-/// Default initial rate of a search, 1/s.
+/// Default initial rate of a search, in requests per second.
 const FIRST_RATE: f64 = 100.0;
-/// Default number of connections of a closed test.
+/// Default number of connections in a closed loop.
 const CONNECTIONS: &str = "16";
-/// Name of the parameter whose values are the steps.
+/// Name of the parameter that holds the rate of each step.
 const RATE: &str = "rate";
 const BUSY_CONNECTIONS: &str = "connections";
-/// Maximum number of nodes of a cluster for generators.
+/// Maximum number of cluster nodes for generators.
 const MOST_NODES: u32 = 1000;
-/// Maximum wait for a node, s: without it, a load test might hang for hours before it starts.
+/// Maximum time to wait for a node, in seconds. Without it, a load test might hang for hours before
+/// it starts.
 const NODE_PATIENCE: u32 = 60;
 
 /// The requested settings.
@@ -43,11 +44,12 @@ pub(super) struct LoadSettings {
     pub sides: Vec<Side>,
     /// URL of each side, with placeholders for parameters.
     urls: Vec<String>,
-    /// Commands that start the servers of the sides, with placeholders for parameters.
+    /// Command that starts the server of each side, with placeholders; empty if no servers are
+    /// started.
     pub commands: Vec<String>,
     scan: Scan,
     pub is_closed: bool,
-    /// Processes of the generators; empty if this process sends.
+    /// How to start each separate generator; empty if this process sends the requests.
     pub ways: Vec<GeneratorLaunch>,
     pub findings: Vec<Finding>,
     connecting: ConnectionSettings,
@@ -179,8 +181,8 @@ impl LoadSettings {
         })
     }
 
-    /// Returns everything that is measured, one place for each combination of values on each side.
-    /// Ports of servers that are yet to be started are unknown: their URLs contain `{port}`.
+    /// Returns a slot for each side and each combination of parameter values. The jobs of servers
+    /// that are yet to be started have a dummy port.
     pub fn places(&self, args: &Args) -> anyhow::Result<Vec<LoadSlot>> {
         let combinations =
             self.scan.combinations().context("more combinations than can be counted")?;
@@ -201,12 +203,12 @@ impl LoadSettings {
         Ok(places)
     }
 
-    /// Returns the URL of a side with these parameter values, for a server on this port.
+    /// Returns the URL of a side, with parameter values and port filled in.
     pub fn url(&self, side: usize, parameters: &[(String, ParameterValue)], port: u16) -> String {
         fill(&self.urls[side], parameters).replace("{port}", &port.to_string())
     }
 
-    /// Returns the job for one slice against a server with these parameter values.
+    /// Returns the job of one slice for a server at `url` with these parameter values.
     pub fn job(
         &self,
         args: &Args,
@@ -289,7 +291,7 @@ impl LoadSettings {
         Ok(Load::Open(Arrivals::Ramp { from, to }))
     }
 
-    /// Returns the length of the settling and of the measured part of a slice, s.
+    /// Returns the lengths of the settling part and of the measured part of a slice, in seconds.
     fn length(&self, args: &Args, load: &Load, rate: Option<f64>) -> (f64, f64) {
         let settle = |seconds: f64| args.pace.settle.unwrap_or((seconds * SETTLE.0).min(SETTLE.1));
         if let (Some(requests), Some(rate)) = (args.pace.requests_per_step, rate) {
@@ -297,15 +299,15 @@ impl LoadSettings {
             return (settle(seconds), seconds);
         }
         let seconds = args.pace.slice.unwrap_or(match load {
-            // A recording is replayed as a whole, unless a shorter slice was requested.
+            // A log is replayed as a whole, unless a slice length was requested.
             Load::Open(Arrivals::Replay { times }) => {
                 times.last().map_or(SLICE, |last| last + 1e-3)
             }
             _ => SLICE,
         });
         match load {
-            // These loads are defined relative to the first request, so there is no settling part
-            // by default.
+            // The times of these loads start at the first request, so by default there is no
+            // settling part.
             Load::Open(Arrivals::Replay { .. } | Arrivals::Ramp { .. }) => {
                 (args.pace.settle.unwrap_or(0.0), seconds)
             }
@@ -382,7 +384,8 @@ impl LoadSettings {
     /// Returns the initial rate of a search.
     ///
     /// # Errors
-    /// If the value is not a rate.
+    ///
+    /// Returns an error if `--rate` is not a single number above 0.
     pub fn first_rate(&self, args: &Args) -> anyhow::Result<f64> {
         let Some(text) = &args.pace.rate else { return Ok(FIRST_RATE) };
         let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
@@ -393,8 +396,8 @@ impl LoadSettings {
         })
     }
 
-    /// Returns the approximate duration of a block, s. `search`: the minimum number of requests in
-    /// a slice of a search, and its initial rate.
+    /// Returns the approximate duration of a block, in seconds. `search` is the minimum number of
+    /// requests in a slice of a search, and its initial rate.
     pub fn block_seconds(&self, places: &[LoadSlot], search: Option<(u64, f64)>) -> f64 {
         let once = |place: &LoadSlot| {
             let seconds = place.job.seconds;
@@ -405,8 +408,8 @@ impl LoadSettings {
         if search.is_some() { once * TRIES } else { once }
     }
 
-    /// Shortens the slices of a search, unless their length was requested, so that a search of every
-    /// place fits into the time.
+    /// Shortens the slices of a search, unless their length was requested, so that a search of
+    /// every slot fits into the time budget.
     pub fn fit_search(args: &Args, places: &mut [LoadSlot]) {
         let Some(time) = args.when.time.filter(|_| args.find.is_some()) else { return };
         if args.pace.slice.is_some() || args.pace.requests_per_step.is_some() {
@@ -433,7 +436,7 @@ impl LoadSettings {
         assay_measure::serving::run_on(wanted).context("--pin")
     }
 
-    /// Records the facts about the load.
+    /// Records facts about the load in the environment.
     pub fn facts(&self, args: &Args, load: &str, environment: &mut Environment) {
         environment.set("load", load);
         let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
@@ -458,7 +461,7 @@ fn left_out(message: String) -> Finding {
     Finding::new(code::PARTLY_READ, message)
 }
 
-/// Rejects a file in place of a URL.
+/// Rejects a file that was given instead of a URL.
 fn check_urls(urls: &[String]) -> anyhow::Result<()> {
     let is_file = |url: &&String| !url.contains("://") && Path::new(url.as_str()).is_file();
     if let Some(file) = urls.iter().find(is_file) {
@@ -469,8 +472,8 @@ fn check_urls(urls: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rejects placeholders that nothing fills in, and values that nothing uses. There are no commands,
-/// or one for each URL.
+/// Rejects placeholders that nothing fills in, and values that nothing uses. `commands` is empty or
+/// has one command for each URL.
 fn check_placeholders(args: &Args, urls: &[String], commands: &[String]) -> anyhow::Result<()> {
     let ask = &args.ask;
     let has_port = |text: &String| text.contains("{port}");
@@ -489,7 +492,7 @@ fn check_placeholders(args: &Args, urls: &[String], commands: &[String]) -> anyh
     if let Some(text) = name.filter(|_| ask.values.is_none() && ask.har.is_none()) {
         bail!("{text}: {{{{name}}}} stands for a column of a table: give the table with --values");
     }
-    // A recording, or a body in a file, may contain names as well.
+    // The requests of a recording and a body in a file may also contain placeholders.
     let is_open = ask.har.is_some()
         || args.pace.replay.is_some()
         || ask.body.as_ref().is_some_and(|body| body.starts_with('@'));
@@ -504,7 +507,7 @@ fn check_placeholders(args: &Args, urls: &[String], commands: &[String]) -> anyh
     Ok(())
 }
 
-/// Rejects options of TLS if no server is reached by TLS.
+/// Rejects TLS options if no URL uses TLS.
 fn check_tls(args: &Args, urls: &[String]) -> anyhow::Result<()> {
     let connect = &args.connect;
     let given = [
@@ -527,7 +530,7 @@ fn check_tls(args: &Args, urls: &[String]) -> anyhow::Result<()> {
     }
 }
 
-/// Splits `NAME=URL`, or a URL alone.
+/// Splits `NAME=URL` or `NAME=COMMAND`; the name is optional.
 fn named(text: &str) -> (Option<String>, String) {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '?', '.', '{', ' ']);
     match text.split_once('=') {
@@ -536,11 +539,11 @@ fn named(text: &str) -> (Option<String>, String) {
     }
 }
 
-/// Returns the sides with their displayed names: the given names, otherwise the program of the
-/// server, otherwise the URL.
+/// Returns the sides with their displayed names: the given names, otherwise the server's program or
+/// command, otherwise the URL.
 fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) -> Vec<Side> {
     let mut used = BTreeSet::new();
-    // If there are only URLs, their common beginning does not distinguish them.
+    // A scheme that all URLs share is left out of the names.
     let scheme = |url: &String| url.find("://").map_or("", |at| &url[..at + 3]).to_owned();
     let schemes: BTreeSet<String> = urls.iter().map(scheme).collect();
     let common = if schemes.len() == 1 { schemes.iter().map(String::len).sum() } else { 0 };
@@ -561,7 +564,7 @@ fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) ->
     urls.iter().enumerate().map(side).collect()
 }
 
-/// Returns the parameters of servers, and the steps of the load.
+/// Returns the scan over the parameters of servers and the steps of the load.
 fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
     let mut all = args.serve.parameter.clone();
     let steps = match (&args.pace.rate, &args.pace.connections, is_closed) {
@@ -571,7 +574,7 @@ fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
     };
     if let Some((name, values)) = steps.filter(|_| args.find.is_none()) {
         let step = format!("{name}={values}");
-        // An error in it is reported for the option that was typed.
+        // Parsed here first, so that an error names the option that was typed.
         crate::scan::parameter(&step).with_context(|| format!("--{name} {values}"))?;
         all.push(step);
     }
@@ -610,8 +613,8 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<ConnectionSettings
     })
 }
 
-/// Returns generators on nodes chosen by Slurm, one node each. The program has the same path there,
-/// because the jobs of a cluster share a file system.
+/// Returns generators on nodes chosen by Slurm, one per node. The program has the same path on
+/// every node, because the nodes share a file system.
 fn by_slurm(nodes: &str) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let many: u32 =
         nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
@@ -628,7 +631,7 @@ fn by_slurm(nodes: &str) -> anyhow::Result<Vec<GeneratorLaunch>> {
     Ok((1..=many).map(way).collect())
 }
 
-/// Returns the way in which separate generators are started.
+/// Returns how to start each separate generator.
 fn ways(args: &Args) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let own = &args.generators;
     if !own.on.is_empty() {

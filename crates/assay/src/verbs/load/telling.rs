@@ -1,4 +1,4 @@
-//! Messages while servers start and slices run.
+//! Messages while servers are started and slices are measured.
 
 use super::options::{Args, HowArrivals};
 use crate::load::{LoadSlot, ProgressCallback};
@@ -10,10 +10,10 @@ use assay_report::number;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The progress line.
+/// The messages and the progress line.
 pub(super) struct Telling {
     pub line: Rc<Line>,
-    /// The fraction done, the number of blocks, and the seconds elapsed.
+    /// The fraction done, the number of blocks, and the elapsed time in seconds.
     standing: Rc<RefCell<(f64, usize, f64)>>,
 }
 
@@ -36,7 +36,7 @@ impl Telling {
     }
 
     /// Reports the planned measurement and its maximum duration. `from` is the initial rate of a
-    /// search; `hanging` returns the additional time that slices of a hanging server take, s.
+    /// search. `hanging` returns how many seconds a number of blocks take longer if a server hangs.
     pub fn plan(
         &self,
         load: &str,
@@ -74,7 +74,7 @@ impl Telling {
         };
         self.line.say(&format!("load: {load}"));
         let block = time(block_seconds);
-        // Slices that have enough requests take longer at low rates.
+        // At a low rate, a slice takes longer to have enough requests.
         let longer = from.map_or(String::new(), |rate| {
             let rate = number::chosen(rate, &Unit::One);
             format!(", longer if less than {rate}/s is sustained, or if requests pile up")
@@ -82,7 +82,7 @@ impl Telling {
         self.line.say(&format!("{steps}, about {block} a block{longer}; {total}"));
     }
 
-    /// Returns the callback for running slices.
+    /// Returns the callback that shows the progress of a slice.
     pub fn of_slices(&self, plan: &Plan) -> ProgressCallback {
         let (line, standing) = (Rc::clone(&self.line), Rc::clone(&self.standing));
         let budget = plan.budget_seconds;
@@ -120,14 +120,14 @@ impl Telling {
         }))
     }
 
-    /// Updates the line between slices.
+    /// Updates the state that the progress line shows.
     pub fn standing(&self, standing: &Standing<'_>, plan: &Plan) {
         let share = share_done(plan, standing);
         *self.standing.borrow_mut() = (share, standing.experiment.blocks(), standing.seconds);
     }
 }
 
-/// Formats `1 request/s`, `2.5 requests/s`.
+/// Formats a rate, as in `1 request/s` or `2.5 requests/s`.
 fn per_second(rate: f64) -> String {
     let what = if rate == 1.0 { "request" } else { "requests" };
     format!("{} {what}/s", number::chosen(rate, &Unit::One))

@@ -1,5 +1,5 @@
-//! Samples two programs alternately: every run is one profile, and each function is judged like a
-//! benchmark of a suite.
+//! Samples two programs alternately. Every run is one profile, and each function is judged like a
+//! benchmark in a suite.
 
 use super::sampling::{Sampling, Settings, ending, plan_of, take};
 use super::{Args, SamplerArgs, exporting};
@@ -22,7 +22,7 @@ use assay_report::profile::verdicts;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Default number of blocks: enough to decide on one function among about twenty.
+/// Default number of blocks, which is enough to decide on one function among about twenty.
 pub(crate) const BLOCKS: u32 = 12;
 
 /// Width of the range around the requested rate from which each run draws its own rate, as a
@@ -97,7 +97,8 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
 /// Finds the sampler for two commands.
 ///
 /// # Errors
-/// If no sampler is found, or the two commands need different ones.
+///
+/// Returns an error if no sampler is found, or if the commands need different ones.
 pub(crate) fn samplers(
     by: &SamplerArgs,
     settings: Settings,
@@ -118,22 +119,21 @@ pub(crate) fn samplers(
     Ok(samplers)
 }
 
-/// Two commands that were sampled alternately.
+/// The result of sampling two commands alternately.
 pub(crate) struct Alternated {
-    /// The seconds spent in every function.
+    /// The seconds that each run spent in every function.
     pub samples: Samples,
-    /// For each side, all runs merged into one profile. The second side's functions have the file
-    /// names of the first.
+    /// For each side, all runs merged into one profile. Matched files of the second side have the
+    /// names of the first side's files.
     pub merged: [Profile; 2],
-    /// For each side, the files of functions, by the name of the function, as far as they are
-    /// known.
+    /// For each side, the original file of each function whose file is known, by function name.
     pub files: [HashMap<String, String>; 2],
-    /// Outcomes of the runs.
+    /// How each run ended.
     pub endings: Vec<ProcessEnd>,
 }
 
-/// Samples both commands alternately; `None` if the user interrupts before each has been sampled
-/// once.
+/// Samples both commands alternately. Returns `None` if the user interrupts before each has been
+/// sampled once.
 pub(crate) fn alternately(
     samplers: [Sampling; 2],
     commands: [&Command; 2],
@@ -169,7 +169,7 @@ pub(crate) fn alternately(
     let mut found = samples(names, &runs);
     found.plan = Some(plan.clone());
     found.environment = environment;
-    // Other verbs read this file, and name its rows in this way.
+    // An exported file records which sampler was used.
     found.environment.set("sampler", sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
@@ -181,7 +181,7 @@ pub(crate) fn alternately(
     });
     for (profile, name) in merged.iter().zip(names) {
         for finding in checks::findings(profile) {
-            // A finding that applies to both is reported once.
+            // A finding that applies to both sides is reported only once.
             if known.insert(finding.code.clone()) {
                 found.findings.push(finding.about(name));
             }
@@ -190,8 +190,9 @@ pub(crate) fn alternately(
     Ok(Some(Alternated { samples: found, merged, files, endings }))
 }
 
-/// Warns if there are fewer runs than by default, which suffice to decide on only a few functions:
-/// the smallest p value of the test is 2^(1 - runs), and the functions share the error.
+/// Returns a warning if there are fewer runs than by default, which suffice to decide on only a few
+/// functions: the smallest p-value of the test is 2^(1 - runs), and the functions share the allowed
+/// error.
 fn too_few(runs: u32, confidence: f64) -> Option<String> {
     let functions = ((1.0 - confidence) * 2f64.powf(f64::from(runs) - 1.0) + 1e-9).floor();
     let enough = match functions {
@@ -201,7 +202,7 @@ fn too_few(runs: u32, confidence: f64) -> Option<String> {
     (runs < BLOCKS).then(|| format!("note: --runs {runs} is {enough}; the default is {BLOCKS}"))
 }
 
-/// Returns the analysis restricted to functions whose names contain a text.
+/// Returns the analysis restricted to functions whose names contain `text`.
 fn only_named(suite: &Analysis, text: &str) -> Analysis {
     let mut shown = suite.clone();
     let primary = suite.primary;
@@ -212,7 +213,8 @@ fn only_named(suite: &Analysis, text: &str) -> Analysis {
     shown
 }
 
-/// Two sampled commands. Each run yields only its total; the functions become known afterwards.
+/// Two commands to be sampled. Each run yields only its total; the functions are evaluated
+/// afterwards.
 struct Both<'a> {
     samplers: [Sampling; 2],
     commands: [&'a Command; 2],
@@ -239,7 +241,7 @@ impl Source for Both<'_> {
         let target = Target::Command(self.commands[side]);
         let taken = sampler.sample_at(rate, target, &self.names[side]);
         if interrupt::count() > 0 {
-            // The run was cut short.
+            // An interrupted run is incomplete.
             return Err(Obstacle::Interrupted);
         }
         let taken = taken?;

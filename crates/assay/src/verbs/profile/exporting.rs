@@ -1,4 +1,5 @@
-//! Shows a profile and writes it to the requested files; the ending of a name selects the format.
+//! Shows a profile, and writes it to the requested files. The extension of a file selects its
+//! format.
 
 use super::ProfileShowArgs;
 use crate::present;
@@ -13,7 +14,7 @@ use assay_report::profile::differential::{self, Differential};
 use assay_report::profile::{ProfileReport, differential_page, flame, page, screen};
 use std::path::{Path, PathBuf};
 
-/// Format of a profile's file.
+/// Format of an exported profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Svg,
@@ -21,7 +22,7 @@ enum Form {
     Of(Format),
 }
 
-/// Endings of profiles that can be read but are not written here.
+/// Extensions of profiles that can be read but not written.
 const READ: [&str; 5] = [".pb", ".prof", ".pprof", ".json.gz", ".perf"];
 
 fn form_of(path: &Path) -> Option<Form> {
@@ -34,14 +35,15 @@ fn form_of(path: &Path) -> Option<Form> {
         .find_map(|(ending, form)| name.ends_with(ending).then_some(form))
 }
 
-/// Returns true if a name is that of a profile.
+/// Returns true if the extension is that of a profile.
 pub(super) fn is_profile_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let endings = ENDINGS.iter().map(|(ending, _)| *ending).chain(READ).chain([".json"]);
     endings.filter(|ending| *ending != ".txt").any(|ending| name.ends_with(ending))
 }
 
-/// Returns true if a file is for the result of two commands, and not for a profile.
+/// Returns true if the extension selects a format for the result of two commands instead of a
+/// profile.
 pub(super) fn is_of_result(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     form_of(path).is_none()
@@ -54,7 +56,7 @@ pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Resul
     check_files(&show.export, inputs)
 }
 
-/// Like [`check`], for files given by name.
+/// Like [`check`], for a list of files.
 pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> {
     let wanted: Vec<_> =
         files.iter().map(|path| ("--export", path.as_path(), "profile.svg")).collect();
@@ -72,7 +74,7 @@ pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Resu
     Ok(())
 }
 
-/// Checks that all files are of a single profile.
+/// Checks that the formats of all files can represent a single profile.
 pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
     match files.iter().find(|path| form_of(path).is_none()) {
         Some(path) => bail!(
@@ -83,13 +85,13 @@ pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
     }
 }
 
-/// Returns true if the format of a file is a flame graph, which can also show the difference
-/// between two profiles.
+/// Returns true if the extension selects a flame graph, which can also show the difference between
+/// two profiles.
 pub(super) fn is_picture(path: &Path) -> bool {
     matches!(form_of(path), Some(Form::Svg | Form::Page))
 }
 
-/// Writes the differential flame graph to all requested files that have such a format.
+/// Writes the differential flame graph to all requested files that are flame graphs.
 pub(super) fn pictures(
     found: &Differential<'_>,
     findings: &[Finding],
@@ -109,9 +111,9 @@ pub(super) fn pictures(
     Ok(())
 }
 
-/// Shows a profile and writes it.
+/// Shows a profile, and writes the requested files.
 pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> anyhow::Result<()> {
-    // A file that cannot be written must not prevent the output to the screen.
+    // A file that cannot be written must not prevent the output to the terminal.
     let written = write(report, &show.export, show.quiet);
     if show.json {
         output::print(&json::text(&json::ProfileShares::of(report))?)?;

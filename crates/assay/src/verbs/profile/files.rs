@@ -14,10 +14,10 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Default confidence.
+/// Default confidence level of intervals.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// Shows a profile, and writes it in other formats.
+/// Shows a recorded profile, and writes it in the requested formats.
 pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
     let mut profile = read(file)?;
@@ -41,9 +41,9 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     exporting::present(&report, &args.show).map(|()| Ending::Fine)
 }
 
-/// Switches to counting lines, for `--lines`.
+/// Makes all profiles count lines instead of functions, for `--lines`.
 pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
-    // Apply it to all profiles: one that ended early may have no lines.
+    // Applied to every profile, because a run that ended early may have no lines.
     if profiles.iter_mut().map(Profile::by_line).fold(false, |known, own| known | own) {
         return Ok(());
     }
@@ -51,7 +51,7 @@ pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
     bail!("--lines: {tool} does not report which lines were running; py-spy, rbspy and pprof do");
 }
 
-/// Compares two recordings, function by function.
+/// Compares two recorded profiles, function by function.
 pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending> {
     if let Some(path) = args.show.export.iter().find(|path| !exporting::is_picture(path)) {
         bail!(
@@ -83,7 +83,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
         }
     }
     spell(Dialect::Recording, &mut findings);
-    // A picture that cannot be written must not prevent the output to the screen.
+    // A flame graph that cannot be written must not prevent the output to the terminal.
     let written =
         exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);
     if args.show.json {
@@ -101,7 +101,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
     written.map(|()| Ending::Fine)
 }
 
-/// Reads a file, or standard input.
+/// Reads a profile from a file, or from standard input.
 fn read(file: &Path) -> anyhow::Result<Profile> {
     let name = file.display().to_string();
     let bytes = if name == "-" {
@@ -112,7 +112,7 @@ fn read(file: &Path) -> anyhow::Result<Profile> {
         std::fs::read(file).with_context(|| name.clone())?
     };
     let program = |advice| anyhow::anyhow!("`{name}` is a program, not a profile. {advice}");
-    // A line such as `puts 1` would be parsed as a stack.
+    // Checked first, because a line such as `puts 1` would be parsed as a stack.
     if interpreter_for(file).is_some()
         && let Some(advice) = program_line(file, &bytes)
     {
@@ -148,7 +148,7 @@ fn program_line(file: &Path, bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns the interpreter of scripts with this ending.
+/// Returns the interpreter for the extension of a script.
 pub(super) fn interpreter_for(file: &Path) -> Option<&'static str> {
     match file.extension()?.to_str()? {
         "rb" => Some("ruby"),

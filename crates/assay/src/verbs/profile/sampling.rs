@@ -1,5 +1,5 @@
-//! Samples one program, or a running process: finds the sampler, takes the runs, reads its output,
-//! shows the result.
+//! Samples a program or a running process: finds the sampler, takes the runs, reads the sampler's
+//! output, and shows the result.
 
 use super::files::{CONFIDENCE, by_line};
 use super::{Args, HowArgs, SamplerArgs, exporting};
@@ -27,12 +27,12 @@ use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Minimum number of pairs of runs for measuring the cost of sampling.
+/// Minimum number of blocks for measuring the cost of sampling.
 const FEWEST_PAIRS: u32 = 6;
 
-/// Number of sampling periods of CPU time after which a program must have been sampled.
+/// CPU time, in sampling periods, after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
-/// Share of a program's CPU time below which the sampler has lost the program.
+/// Share of a program's CPU time below which the sampler is considered to have lost the program.
 const HARDLY_SAMPLED: f64 = 0.25;
 
 /// One sampled run.
@@ -43,14 +43,14 @@ pub(crate) struct SampledRun {
     pub hides_status: bool,
 }
 
-/// How programs are sampled, whichever sampler does it.
+/// Settings for sampling that do not depend on the sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub clock: Option<sampling::Clock>,
     pub call_graph: CallGraph,
     pub duration: Option<Duration>,
     pub show_output: bool,
-    /// True for a suite whose processes mark the running test: only marked samples count.
+    /// True for a test suite whose processes mark the running test. Only marked samples count then.
     pub suite: bool,
 }
 
@@ -66,7 +66,7 @@ impl HowArgs {
     }
 }
 
-/// Samples programs with the same settings.
+/// A sampler with its rate and settings.
 pub(crate) struct Sampling {
     settings: Settings,
     pub place: InstalledSampler,
@@ -85,13 +85,13 @@ impl Sampling {
         Ok(Self::of(by, settings, place))
     }
 
-    /// Uses a sampler that was found.
+    /// Uses a sampler that has been found already.
     pub fn of(by: &SamplerArgs, settings: Settings, place: InstalledSampler) -> Self {
         let rate = by.rate().unwrap_or_else(|| place.sampler.usual_rate());
         Self { settings, place, rate }
     }
 
-    /// Samples one run; `name` is its displayed name.
+    /// Samples one run. `name` is the displayed name of the profile.
     pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<SampledRun> {
         self.sample_at(self.rate, target, name)
     }
@@ -113,8 +113,8 @@ impl Sampling {
             let request = Request { rate, alone: true, ..self.request(directory.path()) };
             let mut again = sampling::sample(&self.place, target, &request)?;
             let (alone, error) = self.read(&again);
-            // If the work is done by a process that the command started, sampling it again sees no
-            // more.
+            // If a process started by the command does the work, sampling without such processes
+            // sees no more.
             if seen(&alone) > seen(&profiles) || profiles.is_empty() {
                 again.ended.outcome = sampled.ended.outcome;
                 (sampled, profiles, empty) = (again, alone, error);
@@ -141,7 +141,7 @@ impl Sampling {
         profile.asked_hz = Some(rate);
         profile.seconds = Some(sampled.ended.wall_seconds);
         if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
-            // By default py-spy leaves out waiting threads, and rbspy does not.
+            // By default, py-spy leaves out waiting threads, but rbspy includes them.
             let all = match self.settings.clock {
                 Some(clock) => clock == sampling::Clock::Wall,
                 None => self.place.sampler == sampling::Sampler::Rbspy,
@@ -149,8 +149,8 @@ impl Sampling {
             profile.measure = if all { "wall" } else { "cpu" }.to_owned();
         }
         if self.place.sampler == sampling::Sampler::Stackprof && profile.measure == "cpu" {
-            // This sampler runs within the program, so no separate sampler contributes to the CPU
-            // time.
+            // Stackprof runs within the program, so the CPU time does not include a separate
+            // sampler.
             profile.knowing_cpu(sampled.ended.cpu_seconds);
         }
         profile.tool = Some(self.place.sampler.name().to_owned());
@@ -166,14 +166,15 @@ impl Sampling {
                 );
             }
         }
-        // In a suite only marked samples count, which are a part of the CPU time.
+        // In a test suite, only marked samples count, so they cannot add up to the CPU time.
         let whole = sampled.program_cpu_seconds.filter(|_| !self.settings.suite);
         if self.place.sampler == sampling::Sampler::Perf
             && let Some(whole) = whole
         {
             let level = sampling::perf_without_kernel();
             let unseen = unseen(&profile, whole, rate, level);
-            // Each process loses half a period on average, which adds up for many short processes.
+            // Each process loses half a sampling period on average, which adds up over many short
+            // processes.
             let lacks = (whole - profile.amount()) * rate > FEW_PERIODS;
             if lacks && (unseen.is_some() || level.is_none()) {
                 profile.filled_up_to(whole);
@@ -192,21 +193,21 @@ impl Sampling {
         Ok(SampledRun { profile, ended: sampled.ended, hides_status: sampled.hides_status })
     }
 
-    /// Reads the profiles of all processes, with the last error.
+    /// Reads the profiles of all processes. Also returns the last error, if any.
     fn read(&self, sampled: &SamplingResult) -> (Vec<Profile>, Option<ImportError>) {
         let (mut profiles, mut empty) = (Vec::new(), None);
         for bytes in &sampled.files {
             match import::load_bytes(bytes, self.place.sampler.name()) {
                 Ok(profile) => profiles.push(profile),
-                // One of several processes may have ended before its first sample.
+                // With several processes, one may have ended before its first sample.
                 Err(error) => empty = Some(error),
             }
         }
         (profiles, empty)
     }
 
-    /// Returns true if a program used the processor but was hardly sampled: py-spy loses a program
-    /// that calls exec.
+    /// Returns true if a program used CPU time but was hardly sampled. This happens if py-spy
+    /// samples a program that calls exec.
     fn lost(&self, sampled: &SamplingResult, profiles: &[Profile], rate: f64) -> bool {
         let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
         self.place.sampler == sampling::Sampler::PySpy
@@ -218,7 +219,7 @@ impl Sampling {
             && !sampled.ended.interrupted
     }
 
-    /// Returns true if the sampler can only guess which threads run.
+    /// Returns true if the sampler can only guess which threads are running.
     pub fn looks_from_outside(&self, profile: &Profile) -> bool {
         matches!(self.place.sampler, sampling::Sampler::PySpy | sampling::Sampler::Rbspy)
             && profile.measure == "cpu"
@@ -230,7 +231,7 @@ impl Sampling {
         Ok(sampling::plain(command, &self.request(directory.path()))?)
     }
 
-    /// Runs the command with a sampler that does almost nothing.
+    /// Runs the command with a sampler that takes almost no samples.
     fn idle(&self, command: &Command) -> anyhow::Result<ProcessEnd> {
         let directory = crate::room::temporary()?;
         let request = Request { rate: IDLE_RATE, ..self.request(directory.path()) };
@@ -245,7 +246,7 @@ impl Sampling {
     }
 }
 
-/// Returns the time covered by profiles, in their unit.
+/// Returns the total amount of the profiles, in their unit.
 fn seen(profiles: &[Profile]) -> f64 {
     profiles.iter().map(Profile::amount).sum()
 }
@@ -260,7 +261,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     }
     let language = match args.how.by.sampler() {
         Some(sampling::Sampler::Stackprof) => return Err(SamplingError::NotFromOutside.into()),
-        // perf reads through the kernel, which may permit it where /proc does not.
+        // perf uses the kernel, which may permit this where /proc is not accessible.
         Some(sampling::Sampler::Perf) => Language::Native,
         _ => language_of_process(process)?,
     };
@@ -278,7 +279,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     }
     let taken = source.sample(Target::Process(process), &format!("process {process}"))?;
     show(args, vec![taken.profile], Vec::new(), None)?;
-    // For a process that would run forever, Ctrl-C is the way to end sampling.
+    // Ctrl-C is the usual way to stop sampling a process.
     Ok(Ending::Fine)
 }
 
@@ -309,7 +310,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     Ok(ending(args, &endings))
 }
 
-/// Returns the outcome of the verb, which is that of the runs.
+/// Returns the ending that follows from those of the runs. Failures do not count with `--duration`.
 pub(super) fn ending(args: &Args, endings: &[ProcessEnd]) -> Ending {
     let failed = |ended: &ProcessEnd| !ended.outcome.is_success() && args.how.duration.is_none();
     if interrupt::count() > 0 {
@@ -321,7 +322,7 @@ pub(super) fn ending(args: &Args, endings: &[ProcessEnd]) -> Ending {
     }
 }
 
-/// Returns findings about the runs themselves, apart from their profiles.
+/// Returns findings about the runs, which cannot be found in their profiles.
 fn findings(
     args: &Args,
     source: &Sampling,
@@ -353,7 +354,7 @@ fn findings(
     found
 }
 
-/// Returns a finding that a program was run a second time because its sampler lost it.
+/// Returns the finding that a program was run a second time because its sampler had lost it.
 fn run_again(name: &str) -> Finding {
     let told = format!(
         "py-spy hardly saw {name}, as happens when it replaces itself with another program (exec), so it was run a second time, without the processes that it starts"
@@ -361,7 +362,7 @@ fn run_again(name: &str) -> Finding {
     Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning)
 }
 
-/// Returns the finding that perf sampled less of a program than the kernel counted. `level` is the
+/// Returns a finding if perf sampled less of a program than the kernel counted. `level` is the
 /// value of `kernel.perf_event_paranoid` if it hides the kernel.
 fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Option<Finding> {
     let seen = profile.amount();
@@ -394,8 +395,8 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
     })
 }
 
-/// Returns the finding that a Ruby program was sampled by a sampler that does not see the garbage
-/// collector.
+/// Returns a finding if a Ruby program was sampled by a sampler that does not see garbage
+/// collection.
 pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Finding> {
     let sampler = source.place.sampler;
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
@@ -412,17 +413,17 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
 enum Arm {
     Without,
     With,
-    /// The sampler is started and ended, and takes almost no samples in between.
+    /// The sampler is started and stopped, but takes almost no samples in between.
     Idle,
 }
 
 const ARMS: [Arm; 3] = [Arm::Without, Arm::With, Arm::Idle];
-/// Rate at which a sampler is practically idle, Hz: the lowest that all samplers accept.
+/// Rate at which a sampler is practically idle, in Hz; the lowest that all samplers accept.
 const IDLE_RATE: f64 = 1.0;
 
-/// Alternates between runs without the sampler, with it, and with it idle, to measure its cost per
-/// run and per sample. For an idle sampler only the CPU time is meaningful: one that looks once per
-/// second notices the end of the program late.
+/// Alternates between runs without the sampler, with it, and with an idle one, to measure the cost
+/// per run and per sample. For an idle sampler only the CPU time is meaningful, because looking
+/// once per second notices the end of the program late.
 fn with_and_without(
     args: &Args,
     arms: Arms<'_>,
@@ -446,7 +447,7 @@ fn with_and_without(
         samples: taken.iter().map(|own| own.profile.samples()).sum::<u64>() as f64
             / taken.len() as f64,
     };
-    // Without a complete block of both, the two cannot be compared.
+    // The comparison needs at least one complete block.
     let Some(analysis) = compared(&plan, &costs, [Arm::Without, Arm::With]) else {
         return Ok((taken, None));
     };
@@ -469,12 +470,12 @@ fn with_and_without(
     Ok((taken, Some(found)))
 }
 
-/// Returns the metrics of the cost of a run.
+/// Returns the metrics by which the cost of sampling is measured.
 fn costs() -> Vec<Metric> {
     vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]
 }
 
-/// Compares two of the arms, over the blocks that have both.
+/// Compares two kinds of runs, over the blocks that have both.
 fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analysis::Analysis> {
     let mut samples = Samples::new(costs.metrics.clone());
     samples.plan = Some(plan.clone());
@@ -488,7 +489,7 @@ fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analys
     analyse(&samples, &Options::default()).ok()
 }
 
-/// One program, run in several ways.
+/// A program that is run with and without a sampler.
 struct Arms<'a> {
     source: &'a Sampling,
     command: &'a Command,
@@ -528,7 +529,8 @@ impl Source for Arms<'_> {
     }
 }
 
-/// Measures a source by this plan until Ctrl-C, and reports progress between its blocks.
+/// Measures a source according to the plan until the user interrupts, and reports progress between
+/// blocks.
 pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
     quiet: bool,
     source: S,
@@ -553,7 +555,7 @@ pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
     measured.map(|_| session)
 }
 
-/// Returns a plan with exactly this number of blocks and the requested settings.
+/// Returns a plan with exactly `blocks` blocks and the requested settings.
 pub(crate) fn plan_of(seed: Option<u64>, judge: &JudgeArgs, blocks: u32, primary: &str) -> Plan {
     let when = DurationArgs { runs: Some(blocks), seed, ..DurationArgs::default() };
     planning::plan(&when, judge, primary, blocks)

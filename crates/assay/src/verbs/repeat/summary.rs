@@ -1,5 +1,5 @@
-//! `assay repeat --summary`: a recorded run and repetitions of it that were measured on other
-//! machines. Reports on how many of them the result holds.
+//! `assay repeat --summary`: combines a recorded run with its repetitions on other machines, and
+//! reports on how many machines the result holds.
 
 use super::{Args, FailIf};
 use crate::{Ending, output, present};
@@ -13,11 +13,12 @@ use assay_report::console::whole_file;
 use assay_report::json;
 use std::path::Path;
 
-/// Facts that distinguish machines. The kernel is not among them: a machine with an updated kernel
-/// is still the same machine.
+/// Facts that distinguish machines. The kernel is not included, because a machine with an updated
+/// kernel is still the same machine.
 const IDENTITY: [&str; 5] = ["hostname", "cpu_model", "cpus_online", "memory_total", "arch"];
 
-/// Reads the records, shows whether the first one's results were confirmed, and writes the exports.
+/// Reads the records, shows whether the results of the first one were confirmed, and writes the
+/// exports.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None, &[])?;
     let pages = &args.show.pages;
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(judge(&claims, &args.fail_if))
 }
 
-/// Returns the records, and the identifying facts of their machines in the same order.
+/// Returns the identity of each machine and the records, in the same order.
 fn read(args: &Args) -> anyhow::Result<(Vec<String>, Vec<ClaimRecord>)> {
     let mut first: Option<Samples> = None;
     let (mut machines, mut records) = (Vec::new(), Vec::new());
@@ -82,7 +83,7 @@ fn read(args: &Args) -> anyhow::Result<(Vec<String>, Vec<ClaimRecord>)> {
     Ok((machines, records))
 }
 
-/// Returns the options by which another record is read like the first one.
+/// Returns the options that analyze another record in the same way as the first.
 fn options_of(first: &Samples) -> Options {
     let plan = first.plan.as_ref();
     Options {
@@ -93,7 +94,7 @@ fn options_of(first: &Samples) -> Options {
     }
 }
 
-/// Rejects a record of another experiment.
+/// Rejects a record of other commands.
 fn check_same(first: &Samples, other: &Samples, path: &Path, own: &Path) -> anyhow::Result<()> {
     let what = |samples: &Samples| -> Vec<String> {
         let subjects = samples.subjects.iter();
@@ -116,7 +117,7 @@ fn identity(environment: &Environment) -> String {
     facts.map(Option::unwrap_or_default).join("\n")
 }
 
-/// Returns an anonymous name for a machine: its processor and the number of CPUs.
+/// Returns an anonymous name for a machine: its processor model and number of CPUs.
 fn name(environment: &Environment) -> String {
     let kind = environment.text("cpu_model").or_else(|| environment.text("arch"));
     let kind = kind.unwrap_or("unknown machine").trim().to_owned();
@@ -127,7 +128,8 @@ fn name(environment: &Environment) -> String {
     }
 }
 
-/// Returns the outcome. Every condition is met if another machine has a different verdict.
+/// Returns the ending. Any condition of `--fail-if` is met if another machine has a different
+/// verdict.
 fn judge(claims: &[Claim], fail_if: &[FailIf]) -> Ending {
     let worst: Vec<Holds> = claims.iter().map(Claim::worst).collect();
     if fail_if.is_empty() {

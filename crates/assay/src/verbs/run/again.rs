@@ -1,8 +1,8 @@
-//! Repeats an experiment: a recorded run's commands, settings, metrics and plan, with a new seed.
+//! Repeats a recorded experiment: the same commands, settings, metrics and plan, with a new seed.
 //!
-//! The arguments come from the command line in the file, but the plan comes from the file itself,
-//! since what fitted into the budget was decided after that line was typed. The caller decides what
-//! to do with the two runs.
+//! The arguments come from the recorded command line. The plan comes from the file itself, because
+//! what fits into the budget was decided only after that command line was typed. The caller decides
+//! what to do with the two runs.
 
 use super::{Args, Decide, Earlier, commands_of, measure};
 use crate::args::KeepInHistoryArgs;
@@ -15,17 +15,17 @@ use assay_data::{Plan, Samples, StopRule};
 use assay_report::shell::shell_line;
 use std::path::Path;
 
-/// Settings of a repetition that override those of its file.
+/// A run to repeat, and the settings that override its file's.
 #[derive(Debug)]
 pub(crate) struct Again<'a> {
-    /// The run that is repeated, and its file.
+    /// The run to be repeated.
     pub recorded: &'a Samples,
     pub path: &'a Path,
     /// Number of blocks, instead of the number in the plan.
     pub runs: Option<u32>,
-    /// Time budget, instead of the one in the plan, s.
+    /// Time budget, instead of the one in the plan, in seconds.
     pub time: Option<f64>,
-    /// Seed of the random order; by default a new one.
+    /// Seed of the random order; `None` for a new one.
     pub seed: Option<u64>,
     /// Options for recording the repetition.
     pub keep: KeepArgs,
@@ -35,7 +35,9 @@ pub(crate) struct Again<'a> {
 /// Returns the commands of a recorded run, in the order of its subjects.
 ///
 /// # Errors
-/// If the record lacks a part of them, or they need hooks between their runs.
+///
+/// Returns an error if the record is incomplete, or if the commands need `--setup`, `--prepare` or
+/// `--conclude`.
 pub(crate) fn recorded_commands(recorded: &Samples, path: &Path) -> anyhow::Result<Vec<Prepared>> {
     let instead = "give its commands to `assay profile`";
     resume::check_complete(recorded, path, "sampled", instead)?;
@@ -55,7 +57,7 @@ pub(crate) fn recorded_commands(recorded: &Samples, path: &Path) -> anyhow::Resu
     Ok(commands)
 }
 
-/// Measures again, then decides and shows the result.
+/// Measures a recorded run again, then decides and shows the result.
 pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<Ending> {
     let (recorded, place) = (wanted.recorded, wanted.path.display());
     ensure!(
@@ -73,7 +75,7 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     let stop = wanted.runs.map_or(before.stop.clone(), |blocks| StopRule::Fixed { blocks });
     let budget_seconds = match (wanted.time, wanted.runs) {
         (Some(time), _) => Some(time),
-        // The requested number of blocks is run, regardless of the time.
+        // A requested number of blocks is measured however long it takes.
         (None, Some(_)) => None,
         (None, None) => before.budget_seconds,
     };
@@ -83,13 +85,13 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     args.when.duration.time = wanted.time.or(args.when.duration.time);
     args.judge.fail_if.clear();
     args.record.show = wanted.show;
-    // The user confirmed a large scan when it was started.
+    // The user confirmed a large scan when the recorded run was started.
     args.scan.yes = true;
     args.record.keep = wanted.keep.after(&args.record.keep);
     args.record.earlier = ResumeArgs::default();
     args.record.history = KeepInHistoryArgs::default();
     if !args.record.show.quiet {
-        // Show the command, because it was written by the author of the file.
+        // The command is shown because the author of the file may be someone else.
         output::say(&format!("repeating: {}", shell_line(&recorded.argv)));
     }
     let started = recorded.started.as_deref().unwrap_or("an unknown time");

@@ -1,5 +1,5 @@
-//! `assay run --builds`: each side is several executables, and the command is typed once, with
-//! `{build}` in their place.
+//! `assay run --builds`: each side consists of several executables. The command is typed once, with
+//! `{build}` in place of the executable.
 
 use super::commands::{HowArgs, prepared};
 use super::control::ControlArgs;
@@ -14,12 +14,13 @@ use assay_measure::fingerprint::Fingerprints;
 /// Placeholder for the executable in the command.
 const PLACE: &str = "{build}";
 
-/// Returns the commands of the sides, each with all of its builds, and findings about builds left
-/// out.
+/// Returns the command of each side with all of its builds, and findings about builds that were
+/// left out.
 ///
 /// # Errors
-/// If the builds are not given by files, too few builds of a side differ, or the command has no
-/// placeholder.
+///
+/// Returns an error if the builds are not given as files, too few builds of a side differ, or the
+/// command has no placeholder.
 pub(super) fn of_builds(
     builds: &Builds,
     typed: &[String],

@@ -1,5 +1,5 @@
 //! The commands of `assay run` with their names, environment, directories, input, output and hooks,
-//! from the arguments.
+//! as given by the arguments.
 //!
 //! All errors in them are found here, before anything is measured.
 
@@ -12,7 +12,7 @@ use assay_data::ParameterValue;
 use assay_measure::{Command, Input, Output};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of concurrent runs.
+/// Maximum number of parallel copies of a command.
 const MOST_JOBS: u32 = 1024;
 
 /// Options for running the commands.
@@ -29,7 +29,7 @@ pub(super) struct HowArgs {
     #[arg(long, short = 'S', value_name = "SHELL")]
     pub shell: Option<String>,
 
-    /// Run without a shell, which is the default. Accepted because users of hyperfine type it
+    /// Run without a shell, which is the default; accepted because users of hyperfine type it
     #[arg(short = 'N', hide = true, conflicts_with = "shell")]
     pub no_shell: bool,
 
@@ -53,13 +53,13 @@ pub(super) struct HowArgs {
     #[arg(long, short = 'c', value_name = "LINE", value_parser = any_words())]
     pub cleanup: Option<String>,
 
-    /// Kill a run that takes longer than this; it counts as having taken this long
+    /// Kill a run that takes longer than this; it counts as having taken this time
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub timeout: Option<f64>,
 
     /// Keep measuring when a command fails
     ///
-    /// With any exit status, or only with those listed (=1,2).
+    /// Any exit status is accepted, or only those listed (=1,2).
     #[arg(long, short, value_name = "STATUS", num_args = 0..=1, require_equals = true, default_missing_value = "any", value_parser = tolerated)]
     pub ignore_failure: Option<Tolerated>,
 
@@ -105,8 +105,8 @@ pub(super) struct HowArgs {
     pub reference: Vec<String>,
 }
 
-/// Returns the program for the name of a shell; `default` is the system's, and `none` means no
-/// shell, as in hyperfine.
+/// Returns the program for the value of `--shell`. As in hyperfine, `default` is the system's shell
+/// and `none` means no shell.
 fn shell_program(name: &str) -> Option<&str> {
     match name {
         "none" => None,
@@ -126,9 +126,9 @@ fn tolerated(text: &str) -> Result<Tolerated, String> {
     text.split(',').map(status).collect::<Result<_, _>>().map(Tolerated::Statuses)
 }
 
-/// Returns the commands as they will be run, one for every combination of the scan, with their
-/// names and hooks. All programs are looked up before any is run, so that a typo does not cost a
-/// minute.
+/// Returns the commands as they will be run, with their names and hooks: one for each command and
+/// combination of the scan. All programs are looked up before any of them runs, so that a typo is
+/// reported immediately.
 pub(super) fn prepared(
     texts: &[String],
     how: &HowArgs,
@@ -157,7 +157,8 @@ pub(super) fn prepared(
     Ok(all)
 }
 
-/// Returns the commands for one combination of values. `parameters` contains those of each command.
+/// Returns the commands for one combination of values. `parameters` contains the values for each
+/// command.
 fn of_one_combination(
     texts: &[String],
     how: &HowArgs,
@@ -253,7 +254,7 @@ fn of_one_combination(
     let names = names(&texts, &commands, &how.name);
     let mut prepared = Vec::with_capacity(count);
     for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
-        // A name that is the whole command contains the parameter values; its label has the
+        // A name that is the whole command contains the parameter values; the label has
         // placeholders instead.
         let whole = name == in_one_line(&text);
         let label = match how.name.get(index) {
@@ -284,8 +285,8 @@ fn of_one_combination(
     Ok(prepared)
 }
 
-/// Adds the reference a second time, as a control. It is not compared like the others, so that it
-/// neither shares the allowed error nor decides when to stop.
+/// Adds the reference a second time, as a control. The control is not compared like the other
+/// commands, so that it neither shares the allowed error nor decides when to stop.
 pub(super) fn add_control(commands: &mut Vec<Prepared>) {
     let is_reference = |index: &usize| commands[*index].against.unwrap_or(0) == *index;
     let Some(reference) = (0..commands.len()).find(is_reference) else { return };
@@ -298,7 +299,8 @@ pub(super) fn add_control(commands: &mut Vec<Prepared>) {
     });
 }
 
-/// Returns every text that may contain a parameter, with the command that it belongs to.
+/// Returns every text that may contain a parameter, with the index of its command; `None` for all
+/// commands.
 fn mentions<'a>(
     texts: &'a [String],
     how: &'a HowArgs,
@@ -321,8 +323,8 @@ fn mentions<'a>(
     found
 }
 
-/// Sets the reference of each command: as given by `--reference`, and within each combination in
-/// scans of several commands.
+/// Sets the reference of each command, as given by `--reference`. In a scan, it is within the same
+/// combination of values.
 fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyhow::Result<()> {
     if how.reference.is_empty() && (scan.is_empty() || count == 1) {
         return Ok(());
@@ -346,8 +348,8 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
     Ok(())
 }
 
-/// Returns the name of a command in a scan: its label with the values filled in, followed by the
-/// values that the label does not contain.
+/// Returns the name of a command in a scan: its label with the parameter values filled in, followed
+/// by the values that the label does not contain.
 fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = fill(label, parameters);
     for (parameter, value) in parameters {
@@ -358,7 +360,7 @@ fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> Stri
     filled
 }
 
-/// Returns the name, with the number of concurrent runs if there are several.
+/// Returns the name, followed by the number of parallel copies if there are several.
 fn at_once(name: String, jobs: u32) -> String {
     if jobs > 1 { format!("{name} × {jobs}") } else { name }
 }
@@ -368,14 +370,14 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Makes a path from the user absolute, since it is relative to the current directory even if the
-/// command runs in another one.
+/// Makes a path absolute. Paths are relative to the user's current directory, even if the command
+/// runs in another one.
 fn absolute(path: &str) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| path.to_owned())
 }
 
-/// Applies values of the form `[N:]VALUE` to the N-th command or to all, with the parameters of
-/// each filled in.
+/// Applies each value of the form `[N:]VALUE` to the N-th command or to all commands, with
+/// parameters filled in.
 fn assign(
     values: &[String],
     option: &str,
@@ -388,7 +390,8 @@ fn assign(
     })
 }
 
-/// Calls `apply` with every command (from 0) that a value of the form `[N:]VALUE` applies to.
+/// Calls `apply` with the index of each command that a value of the form `[N:]VALUE` applies to,
+/// and the value with parameters filled in.
 fn each(
     values: &[String],
     option: &str,
@@ -419,8 +422,8 @@ fn numbered_value(text: &str) -> (Option<usize>, &str) {
     apart.map_or((None, text), |(n, rest)| (Some(n), rest))
 }
 
-/// Returns the names for display: those given, or else the programs' names if they differ, or else
-/// the whole commands.
+/// Returns the displayed names: the given names, otherwise the names of the programs if they all
+/// differ, otherwise the whole commands.
 fn names(texts: &[String], commands: &[Command], given: &[String]) -> Vec<String> {
     let program = |command: &Command| {
         let program = PathBuf::from(command.argv.first()?);

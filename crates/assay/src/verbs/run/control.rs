@@ -1,8 +1,9 @@
-//! Settings of the commands' processes and of the machine during a measurement, from the arguments.
+//! Settings of the commands' processes and of the machine during a measurement, as given by the
+//! arguments.
 //!
-//! Settings of a command (`--pin`, `--fifo`, `--nice`, `--no-aslr`) may be for one command only, so
-//! that two settings can be compared with each other. Machine settings are in force for the whole
-//! run; `crate::knobs` applies and undoes them.
+//! Settings of a command (`--pin`, `--fifo`, `--nice`, `--no-aslr`) may apply to one command only,
+//! so that two settings can be compared. Machine settings are in effect for the whole run;
+//! `crate::knobs` applies and restores them.
 
 use crate::commands::Prepared;
 use crate::cpus::are_there;
@@ -16,7 +17,7 @@ use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Upper bound of CPU numbers.
+/// CPU numbers must be below this.
 const MOST_CPUS: u32 = 1024;
 
 /// Options that reduce the machine's noise.
@@ -58,7 +59,7 @@ pub(super) struct ControlArgs {
 
     /// Microseconds of every second that real-time programs may use
     ///
-    /// `unlimited` lets --fifo run without interruption.
+    /// With `unlimited`, programs under --fifo run without interruption.
     #[arg(long, value_name = "MICROSECONDS", allow_hyphen_values = true, value_parser = rt_runtime)]
     pub rt_runtime: Option<RtRuntime>,
 
@@ -73,7 +74,7 @@ pub(super) struct ControlArgs {
     pub drop_caches: bool,
 }
 
-/// On or off.
+/// State of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Switch {
     /// On
@@ -82,12 +83,12 @@ pub(super) enum Switch {
     Off,
 }
 
-/// Microseconds of every period available to real-time programs.
+/// Microseconds of every period available to real-time programs; `None` for no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RtRuntime(Option<u32>);
 
-/// Parses which commands a setting without a value applies to: `all`, or a number, which is
-/// returned as `N:`.
+/// Parses the optional value of `--no-aslr`: `all`, or the number N of a command, which is returned
+/// as `N:`.
 fn whom(text: &str) -> Result<String, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(format!("{n}:")),
@@ -107,8 +108,8 @@ fn rt_runtime(text: &str) -> Result<RtRuntime, String> {
 }
 
 impl ControlArgs {
-    /// Returns the per-command settings: option, values, and the function that applies a value to a
-    /// command.
+    /// Returns the per-command settings: the option, its values, and the function that applies a
+    /// value to a command.
     pub fn settings(&self) -> [(&'static str, &[String], Apply<'static>); 4] {
         [
             ("--pin", &self.pin, &|command, value| {
@@ -140,7 +141,7 @@ impl ControlArgs {
         ]
     }
 
-    /// Returns the options, and whether each was given.
+    /// Returns these options, and whether each was given.
     pub fn given(&self) -> [(&'static str, bool); 10] {
         let [pin, fifo, nice, no_aslr] =
             self.settings().map(|(name, values, _)| (name, !values.is_empty()));
@@ -158,7 +159,7 @@ impl ControlArgs {
         ]
     }
 
-    /// Returns the machine settings.
+    /// Returns the requested machine settings.
     pub fn knobs(&self) -> Vec<Knob> {
         let is_on = |switch: Switch| switch == Switch::On;
         let mut knobs = Vec::new();
@@ -170,8 +171,8 @@ impl ControlArgs {
     }
 }
 
-/// Tries once whether the caches can be dropped, if requested. If not, a finding reports it, and
-/// the caches stay warm.
+/// If requested, tries once whether the file system caches can be dropped. If not permitted,
+/// returns a finding, and the caches stay warm.
 pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Finding>)> {
     if !wanted {
         return Ok((false, None));
@@ -185,7 +186,8 @@ pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Find
     }
 }
 
-/// Keeps the files of the programs in memory as long as the returned locks live.
+/// Locks the files of the programs into memory until the returned locks are dropped. Files that
+/// cannot be locked are reported.
 pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::PinnedFile>, Vec<Finding>) {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut files = Fingerprints::default();
@@ -216,7 +218,7 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::PinnedFile>,
     (locked, findings)
 }
 
-/// Parses a list of CPUs: numbers and ranges.
+/// Parses a comma-separated list of CPU numbers and ranges.
 fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     let number = |part: &str| {
         let cpu = part.trim().parse().ok().filter(|&cpu: &u32| cpu < MOST_CPUS);
@@ -244,7 +246,7 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     Ok(cpus)
 }
 
-/// Applies one value of an option to a command.
+/// A function that applies one value of an option to a command.
 pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
 
 #[cfg(test)]

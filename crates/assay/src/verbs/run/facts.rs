@@ -1,5 +1,5 @@
-//! The facts about the machine that a run collects: all of them if anything keeps or shows them,
-//! otherwise only those from which findings are made.
+//! The facts about the machine that a run collects. If nothing keeps or shows them, only the facts
+//! needed for findings are collected.
 
 use super::{Args, Earlier};
 use crate::calibrated;
@@ -7,7 +7,7 @@ use assay_data::Environment;
 use assay_measure::environment;
 use std::io::{self, IsTerminal};
 
-/// Facts from which the findings on the screen are made.
+/// Facts needed for the findings that are shown in the terminal.
 const FOR_FINDINGS: [&str; 10] = [
     "runner",
     "cpus_online",
@@ -21,7 +21,7 @@ const FOR_FINDINGS: [&str; 10] = [
     "on_battery",
 ];
 
-/// Returns true if only the screen shows this run, and nothing keeps it.
+/// Returns true if this run is only shown in the terminal, and nothing keeps its facts.
 pub(super) fn are_unseen(args: &Args, earlier: &Earlier) -> bool {
     let record = &args.record;
     let names_machine = !record.show.quiet && io::stderr().is_terminal();

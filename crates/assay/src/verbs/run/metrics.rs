@@ -1,5 +1,5 @@
-//! Metrics requested beyond those of every run: numbers that the program prints or reports, and
-//! counters.
+//! Metrics requested in addition to those of every run: numbers that the program prints or reports,
+//! and counters.
 
 use crate::commands::Prepared;
 use crate::counted::Counted;
@@ -56,7 +56,7 @@ pub(super) struct MetricArgs {
     pub count_instructions: bool,
 }
 
-/// How a program passes numbers.
+/// How a program passes numbers to assay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
     /// Through an inherited file descriptor
@@ -70,10 +70,10 @@ pub(super) enum How {
 pub(super) struct RequestedMetrics {
     pub specs: Vec<MetricSpec>,
     pub channel: Channel,
-    /// True if numbers that were not named are read, too.
+    /// True if numbers that are not requested by name are also read.
     pub all_samples: bool,
     pub events: Vec<Event>,
-    /// Counting passes, which come after everything else.
+    /// Kinds of counting, done after everything else.
     pub counted: Vec<Counted>,
 }
 
@@ -135,7 +135,7 @@ impl RequestedMetrics {
         Counted::of_metric(primary).filter(|own| self.counted.contains(own))
     }
 
-    /// Makes the commands' runs provide the output to be read.
+    /// Makes the commands keep the output from which metrics are read.
     pub fn prepare(&self, commands: &mut [Prepared]) -> anyhow::Result<()> {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());
         let stderr = self.specs.iter().any(MetricSpec::wants_stderr);

@@ -11,10 +11,10 @@ use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Action, Finding, Plan, Samples};
 
-/// Number of runs at which a single command stops even if the result is not precise.
+/// Number of runs after which measuring a single command stops even if the result is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
-/// Options for how long to measure commands.
+/// Options that determine how long commands are measured.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(super) struct LengthArgs {
@@ -30,7 +30,7 @@ pub(super) struct LengthArgs {
 
     /// Number of warm-up blocks, which are not recorded
     ///
-    /// At least one is run if settings or custom metrics have to be tried first.
+    /// At least one is run if settings or custom metrics must be tried first.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
 }
@@ -49,8 +49,8 @@ pub(super) fn plan(
     }
     let first_asked = asked.specs.first().map(|spec| spec.metric.name.clone());
     let primary = judge.primary.clone().or(first_asked).unwrap_or_else(|| "wall".to_owned());
-    // Values reported by programs are known only after a run; a metric that cannot come from
-    // anywhere is an error right away.
+    // Values reported by programs are known only after a run. If no values can be reported, an
+    // unknown metric is an error right away.
     let may_come = asked.all_samples || asked.specs.iter().any(is_given);
     let known = |name: &String| {
         Meter::is_own(name)
@@ -76,8 +76,8 @@ pub(super) fn plan(
             anyhow::bail!(planning::no_such_metric(option, name, &known));
         }
     }
-    // Values reported by programs, and settings that may be refused, have to be tried before
-    // anything is recorded.
+    // Values reported by programs, and settings that may be refused, are tried in a warm-up block
+    // before anything is recorded.
     let warmup = if may_come || controlled { length.warmup.max(1) } else { length.warmup };
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
     let mut plan = planning::plan(when, judge, &primary, max_blocks);
@@ -99,8 +99,8 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// Returns the plan of a resumed run: its original plan with a new budget. Decisions made before
-/// the first block cannot be made again once some blocks have been seen.
+/// Returns the plan of a resumed run: its original plan with a new budget. Other changes are
+/// errors, because they were decided before the first block, and some blocks have been seen.
 pub(super) fn gone_on_with(
     wished: Plan,
     recorded: &Samples,
@@ -146,7 +146,7 @@ fn comparisons(samples: &Samples) -> usize {
     subjects.filter(|&subject| samples.reference_of(subject).is_some()).count()
 }
 
-/// Returns the announcement that the default budget is extended for a first verdict.
+/// Returns the message that the default budget is extended to reach a first verdict.
 pub(super) fn extended(
     plan: &Plan,
     block_seconds: Option<f64>,
@@ -158,7 +158,7 @@ pub(super) fn extended(
     planning::extended(plan, block_seconds, comparisons)
 }
 
-/// Returns true if the budget, after warm-up, is too short for a verdict.
+/// Returns a finding if the budget after the warm-up is too short for a verdict.
 pub(super) fn too_short(
     plan: &Plan,
     block_seconds: Option<f64>,

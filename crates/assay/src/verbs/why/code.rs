@@ -1,5 +1,5 @@
-//! Compares the code of sampled functions between two commands: the machine code of programs,
-//! otherwise the text of a function in its file.
+//! Compares the code of sampled functions between two commands. Compares the machine code of
+//! compiled programs, and otherwise the source text of each function.
 
 use assay_analysis::why::CodeChange;
 use assay_harness::function_name;
@@ -8,8 +8,8 @@ use assay_measure::code::{Code, changed};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Returns the available information on each function. `files` contains the files of the functions
-/// on each side.
+/// Returns for each function whether its code changed. `files` contains the source file of each
+/// function on each side.
 pub(super) fn changes(
     commands: [&Command; 2],
     files: &[HashMap<String, String>; 2],
@@ -27,14 +27,14 @@ pub(super) fn changes(
     functions.iter().map(of).collect()
 }
 
-/// The functions of two compiled programs.
+/// The code of two compiled programs.
 struct Machine {
     programs: [Code; 2],
     changed: HashSet<String>,
 }
 
 impl Machine {
-    /// Reads both programs; `None` if one has no symbols, or both are one file.
+    /// Reads both programs; `None` if either has no symbols, or if both are the same file.
     fn of(commands: [&Command; 2]) -> Option<Self> {
         let [old, new] = commands.map(|command| command.resolve().ok());
         let (old, new) = (old?, new?);
@@ -59,8 +59,8 @@ impl Machine {
     }
 }
 
-/// Returns the last name of a function, as symbols and samplers both have it: without its
-/// namespaces, parameters and the compiler's suffixes.
+/// Returns the last component of a function's name, on which symbols and samplers agree: without
+/// namespaces, parameters, and suffixes added by the compiler.
 fn bare(name: &str) -> &str {
     let name = function_name(name);
     let end = name.find(['(', '<', '[']).filter(|&at| at > 0).unwrap_or(name.len());
@@ -76,7 +76,7 @@ fn bare(name: &str) -> &str {
     cut.map_or(name, |at| &name[..at])
 }
 
-/// Compares the text of a function in two files of a script.
+/// Compares the source text of a function between two files.
 fn compared(name: &str, files: [&String; 2]) -> CodeChange {
     let text = |file: &String| std::fs::read_to_string(Path::new(file)).ok();
     let (Some(old), Some(new)) = (text(files[0]), text(files[1])) else {
@@ -89,8 +89,8 @@ fn compared(name: &str, files: [&String; 2]) -> CodeChange {
     }
 }
 
-/// Returns the lines of a function's definition in Python or Ruby: from `def` to the last line that
-/// is indented more than it. `None` unless there is exactly one of this name.
+/// Returns the trimmed lines of a function's definition in Python or Ruby: from `def` to the last
+/// line with greater indentation. `None` unless there is exactly one definition of this name.
 fn definition(text: &str, name: &str) -> Option<Vec<String>> {
     let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
     let is_own = |line: &str| {

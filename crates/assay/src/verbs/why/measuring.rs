@@ -20,7 +20,8 @@ pub(super) struct MeasureArgs {
     /// Run both commands again under a sampling profiler, and name the functions that account for
     /// the difference
     ///
-    /// The commands come from the RECORD and run with your privileges. They are printed first.
+    /// The commands come from the RECORD and run with your privileges. They are printed before they
+    /// run.
     #[arg(long, help_heading = "Sampling")]
     measure: bool,
 
@@ -33,12 +34,12 @@ pub(super) struct MeasureArgs {
 }
 
 impl MeasureArgs {
-    /// Returns true if the commands are to be sampled.
+    /// Returns true if sampling was requested.
     pub fn is_asked(&self) -> bool {
         self.measure
     }
 
-    /// Rejects options about sampling without `--measure`.
+    /// Rejects options for sampling without `--measure`.
     pub fn check(&self) -> anyhow::Result<()> {
         match self.by.given().filter(|_| !self.measure) {
             Some(option) => bail!("{option} applies to sampling; add --measure"),
@@ -47,7 +48,8 @@ impl MeasureArgs {
     }
 }
 
-/// Samples two subjects of a recorded run; `None` if the user interrupts before both are sampled.
+/// Samples two subjects of a recorded run. Returns `None` if the user interrupts before both are
+/// sampled.
 pub(super) fn measure(
     args: &MeasureArgs,
     recorded: &Samples,

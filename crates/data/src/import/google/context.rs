@@ -35,8 +35,8 @@ pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) 
     }
 }
 
-/// Returns the metrics of the counters, by name, if our own exporter wrote the file: its counters
-/// are not totals.
+/// Returns the metrics of the counters by name if our own exporter wrote the file. The counters in
+/// such a file are not totals.
 pub(super) fn counters(context: &Map<String, Value>) -> Option<HashMap<String, Metric>> {
     let told = context.get(COUNTERS)?.as_object()?.iter();
     let metrics = told.filter_map(|(counter, told)| {
@@ -53,7 +53,7 @@ pub(super) fn executable(path: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.executable", name);
 }
 
-/// Records the build settings of the library, as opposed to those of the measured code.
+/// Records the build type of the library, which may differ from that of the measured code.
 pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.library_build_type", build);
     if build.eq_ignore_ascii_case("debug") {
@@ -64,7 +64,7 @@ pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// Records whether the frequency of the processors followed the load.
+/// Records whether the CPU frequency followed the load.
 pub(super) fn scaling(enabled: bool, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.cpu_scaling_enabled", enabled);
     if enabled {

@@ -1,25 +1,26 @@
 //! Converts rows of Google Benchmark to samples, and interprets its counters.
 //!
-//! A counter that the author did not flag is a total over all iterations, and meaningless until it
-//! is divided by them: 8.96 million calls against 9.00 million may merely reflect a different
-//! number of iterations. The file does not record flags, so they are inferred from the values. The
-//! first rule that fits a counter's name, over all rows of the file, decides:
+//! A counter to which the author gave no flag is a total over all iterations, which is meaningless
+//! until it is divided by their number: 8.96 million calls against 9.00 million may merely reflect
+//! different numbers of iterations. The file does not record the flags, so they are inferred from
+//! the values. For each name of a counter, the first rule that fits its values in all rows of the
+//! file applies:
 //!
-//! 1. a counter that the library itself computes (`items_per_second`, `allocs_per_iter`, …) has the
-//!    meaning of its name;
-//! 2. a counter with a fraction in any row is a rate or a mean: it is kept as it is;
-//! 3. a counter that is whole in all rows and, in some row of at least a thousand iterations, a
-//!    multiple of them (up to a thousandth, which setup may add) is a total: it is divided and
-//!    called `NAME/iteration`;
-//! 4. a counter that is whole in all rows, and next to a total in some row, was most likely counted
-//!    in the same way but is too small to show it (two calls in a million iterations). It is kept
-//!    as `NAME` and as `NAME/iteration`; one that is zero in all rows is kept only as the latter,
-//!    because zero in total is zero per iteration;
-//! 5. anything else is kept as it is.
+//! 1. A counter that the library itself computes (`items_per_second`, `allocs_per_iter`, …) has the
+//!    meaning of its name.
+//! 2. A counter that has a fraction in any row is a rate or a mean, and is kept as it is.
+//! 3. A counter that is whole in all rows and, in some row of at least a thousand iterations, a
+//!    multiple of the iterations (within a thousandth, which setup may add) is a total. It is
+//!    divided and called `NAME/iteration`.
+//! 4. A counter that is whole in all rows, and in some row occurs together with a total, was most
+//!    likely counted in the same way but is too small to show it (two calls in a million
+//!    iterations). It is kept both as `NAME` and as `NAME/iteration`, or only as the latter if it
+//!    is zero in all rows, because a total of zero is also zero per iteration.
+//! 5. Anything else is kept as it is.
 //!
-//! In a file that our own exporter wrote, all counters are kept as they are, as the metrics that it
-//! names. Aggregates do not state the iterations, so their whole-number counters cannot be
-//! distinguished from totals and are left out.
+//! In a file that our own exporter wrote, all counters are kept as they are, under the metrics that
+//! the file names. Aggregates do not state the number of iterations, so their whole-number counters
+//! cannot be distinguished from totals and are left out.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -33,13 +34,14 @@ use crate::{Action, Finding, Severity};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
-/// Minimum number of iterations at which a count that is a multiple of them is not a coincidence.
+/// Minimum number of iterations at which a count that is a multiple of the iterations is not a
+/// coincidence.
 const TELLING_ITERATIONS: f64 = 1000.0;
 /// Maximum distance of a total from a multiple of the iterations, as a fraction of the iterations.
 const PREPARATIONS: f64 = 1e-3;
-/// Smallest invalid count of bytes: more memory than a process can address.
+/// Smallest number of bytes that is considered invalid: more memory than a process can address.
 const NO_BYTES: f64 = (1u64 << 44) as f64;
-/// Maximum number of findings about single benchmarks.
+/// Maximum number of findings about individual benchmarks.
 const MAX_ERRORS: usize = 100;
 /// Suffixes by which aggregates are recognized in files that do not state the kind of a row.
 const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
@@ -67,10 +69,11 @@ enum AggregateQuantity {
 pub(super) struct Gatherer<'c> {
     pub recorder: Recorder<'c>,
     pub counters: Counters,
-    /// The metrics of the counters, for a file written by us.
+    /// Metrics of the counters by name, if our own exporter wrote the file.
     pub told: Option<HashMap<String, Metric>>,
     seen: Vec<CounterTraits>,
-    /// The metrics that every row has, declared with the first row: wall, cpu, iterations.
+    /// The metrics that every row has: wall time, CPU time and iterations. `None` before the first
+    /// row.
     common: Option<[usize; 3]>,
     values: Vec<(usize, f64)>,
     /// For every benchmark, whether it has observations.
@@ -82,8 +85,8 @@ pub(super) struct Gatherer<'c> {
     errors: Vec<(String, String, u64)>,
     error_of: HashMap<String, usize>,
     untrusted: BTreeSet<String>,
-    /// A row of unknown kind whose name ends like an aggregate's, of a benchmark not known so far:
-    /// the next row shows whether it is one.
+    /// A row of unknown kind whose name ends like that of an aggregate, of a benchmark that is not
+    /// known yet. The next row shows whether it is an aggregate.
     waiting: Option<Row>,
 }
 
@@ -111,7 +114,8 @@ impl<'c> Gatherer<'c> {
     /// Processes one row.
     ///
     /// # Errors
-    /// If it has a unit that the library does not use, or a limit is exceeded.
+    /// Returns an error if the row has a unit that the library does not use, or if a limit is
+    /// exceeded.
     pub(super) fn take(&mut self, row: &Row) -> Result<(), String> {
         self.seen.resize(self.counters.names.len(), CounterTraits::default());
         self.decide_waiting(Some(row.own_name()))?;
@@ -120,7 +124,8 @@ impl<'c> Gatherer<'c> {
             Kind::Iteration => self.repetition(name, row),
             Kind::Aggregate => self.aggregate(name, &row.aggregate, row),
             Kind::Unknown => match told_by_ending(name) {
-                // For a fit, only the common part of the names remains.
+                // A fit covers several benchmarks, and is named after the common part of their
+                // names.
                 Some((base, aggregate @ ("BigO" | "RMS"))) => self.aggregate(base, aggregate, row),
                 Some((base, aggregate)) if self.recorder.find(base).is_some() => {
                     self.aggregate(base, aggregate, row)
@@ -134,8 +139,8 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// Processes the waiting row: it is an aggregate if the `next` row is another one of the same
-    /// benchmark.
+    /// Processes the waiting row. It is an aggregate if the row named `next` is another aggregate
+    /// of the same benchmark.
     fn decide_waiting(&mut self, next: Option<&str>) -> Result<(), String> {
         let Some(row) = self.waiting.take() else { return Ok(()) };
         let name = row.own_name();
@@ -250,7 +255,8 @@ impl<'c> Gatherer<'c> {
             return Ok(());
         }
         let put: fn(&mut Summary, f64) = match aggregate {
-            // An aggregate without a kind is a mean: compare.py treats it like any other time.
+            // An aggregate of unstated kind is read as a mean, because compare.py treats it like
+            // any other time.
             "mean" | "" => |summary, value| summary.mean = Some(value),
             "median" => |summary, value| summary.median = Some(value),
             "stddev" => |summary, value| summary.sd = Some(value),
@@ -290,7 +296,7 @@ impl<'c> Gatherer<'c> {
         Ok(())
     }
 
-    /// Keeps the library's fit of the growth of times with the arguments as a fact.
+    /// Records as a fact how time grows with the arguments according to the library's fit.
     fn fit(&mut self, name: &str, row: &Row) {
         let of_name = self.complexity.entry(name).or_insert_with(|| Map::new().into());
         let Some(fit) = of_name.as_object_mut() else { return };
@@ -305,10 +311,10 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// Returns the samples; `holds` describes the contents of a file without any.
+    /// Returns the samples. `holds` describes the contents of a file that has none.
     ///
     /// # Errors
-    /// If there is neither a value nor a summary.
+    /// Returns an error if there is neither a value nor a summary.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         self.decide_waiting(None).map_err(|problem| self.recorder.whole_file(problem))?;
         let divided = self.divide_totals().map_err(|problem| self.recorder.whole_file(problem))?;
@@ -351,7 +357,7 @@ impl<'c> Gatherer<'c> {
         self.recorder.finish(holds)
     }
 
-    /// Divides the totals, and returns their names.
+    /// Divides counters that are totals by the iterations, and returns their names.
     fn divide_totals(&mut self) -> Result<Vec<String>, String> {
         let mut divided = Vec::new();
         let (Some([.., iterations]), None) = (self.common, &self.told) else {
@@ -426,7 +432,7 @@ impl<'c> Gatherer<'c> {
     }
 }
 
-/// Splits a name into that of a benchmark and an aggregate's suffix.
+/// Splits the name of a row into the name of the benchmark and the name of the aggregate.
 fn told_by_ending(name: &str) -> Option<(&str, &str)> {
     ENDINGS.iter().find_map(|ending| {
         let base = name.strip_suffix(ending)?;
@@ -434,8 +440,8 @@ fn told_by_ending(name: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Returns the finding about counters that are totals, or may be, and how they were treated:
-/// `these counters are …`.
+/// Returns the finding about counters that are totals, or may be, and how they were treated. `what`
+/// completes the sentence `these counters are …`.
 fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str) -> Finding {
     let message = format!("these counters are {what}: {}", listed(names));
     Finding::new(crate::code::COUNTED_WHOLE, message)
@@ -444,7 +450,7 @@ fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str
         .advise(Action::text(remedy))
 }
 
-/// Returns the number of units of time in one second.
+/// Returns how many of a time unit are in one second.
 fn per_second(unit: &str) -> Result<f64, String> {
     match unit {
         // Files of the first versions always use nanoseconds.
@@ -491,7 +497,7 @@ fn metric_of(counter: &str) -> Metric {
     }
 }
 
-/// Returns names as listed in a sentence.
+/// Joins names for use in a sentence, naming only the first few.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|n| crate::excerpt::excerpt(n)).collect();

@@ -7,8 +7,9 @@ const SETTINGS: [&str; 4] = ["iterations", "min_time", "min_warmup_time", "repea
 /// Settings that the library appends as a single word.
 const FLAGS: [&str; 3] = ["manual_time", "process_time", "real_time"];
 
-/// Returns the base name and the arguments of `name`: named ones as in `w:8`, others under their
-/// position, counted from 1. `threads:2` is an argument like any other.
+/// Returns the base name and the arguments of `name`. Arguments without a name (unlike `w:8`) are
+/// named by their position among such arguments, counted from 1. `threads:2` is an argument like
+/// any other.
 pub(super) fn take_apart(name: &str) -> (&str, Vec<(String, String)>) {
     let mut parts = parts(name);
     let base = parts.next().unwrap_or(name);
@@ -27,8 +28,8 @@ pub(super) fn take_apart(name: &str) -> (&str, Vec<(String, String)>) {
     (base, parameters)
 }
 
-/// Returns the parts between slashes, except slashes within the brackets of template arguments or
-/// of a captured expression.
+/// Splits a name at slashes, except those within the brackets of template arguments or of a
+/// captured expression.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     name.split(move |c| {

@@ -1,4 +1,4 @@
-//! One row of a file of Google Benchmark, read into memory that is reused for every row.
+//! One row of a Google Benchmark file, read into memory that is reused for every row.
 
 use super::super::json::{Number, is_disguised};
 use serde::de::{
@@ -7,13 +7,13 @@ use serde::de::{
 use std::collections::HashMap;
 use std::fmt;
 
-/// Maximum number of counter names in one file.
+/// Maximum number of different counters in one file.
 const MAX_COUNTERS: usize = 1000;
 
 /// Kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Kind {
-    /// Not stated: files of Google Benchmark 1.4 and CSV tables do not contain the kind.
+    /// The kind is not stated, as in files of Google Benchmark 1.4 and in CSV tables.
     #[default]
     Unknown,
     /// One repetition.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Aggregate,
 }
 
-/// One row, in which missing texts are empty and missing numbers NaN.
+/// One row. Missing strings are empty, and missing numbers are NaN.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub name: String,
@@ -83,10 +83,10 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Returns the index of the counter `name`.
+    /// Returns the index of the counter `name`, adding it if necessary.
     ///
     /// # Errors
-    /// If there are too many counters.
+    /// Returns an error if there are too many counters.
     pub(super) fn index(&mut self, name: &str) -> Result<usize, String> {
         if let Some(&index) = self.by_name.get(name) {
             return Ok(index);
@@ -100,7 +100,7 @@ impl Counters {
     }
 }
 
-/// Reads a row with its keys in any order.
+/// Reads a row whose keys may be in any order.
 pub(super) struct RowSeed<'a> {
     pub row: &'a mut Row,
     pub counters: &'a mut Counters,
@@ -226,7 +226,7 @@ impl Visitor<'_> for KeySeed<'_> {
     }
 }
 
-/// Reads a text into an existing buffer.
+/// Reads a string into an existing buffer.
 struct Text<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Text<'_> {
@@ -273,8 +273,7 @@ impl Visitor<'_> for KindVisitor {
     }
 }
 
-/// The value of a key that is not one of the library's own: a number, or any other value, which is
-/// ignored.
+/// The value of a key that the library does not define. Any value other than a number is ignored.
 struct Counter(Option<f64>);
 
 impl<'de> Deserialize<'de> for Counter {

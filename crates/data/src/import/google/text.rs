@@ -1,9 +1,9 @@
-//! The table that Google Benchmark writes with `--benchmark_format=csv`, with or without the
-//! context above it, which goes to standard error.
+//! The table that Google Benchmark writes with `--benchmark_format=csv`, optionally preceded by the
+//! context, which the library writes to standard error.
 //!
-//! Its rows do not state their kind: a row whose name consists of the name of a benchmark above and
-//! an aggregate's suffix (`_mean`) is taken for an aggregate, and so are the first two of several
-//! rows whose names differ only in that suffix, as in a table of aggregates alone.
+//! Rows do not state their kind. A row is taken for an aggregate if its name consists of the name
+//! of a preceding benchmark and an aggregate's suffix (`_mean`). So are the first two of several
+//! rows whose names differ only in that suffix, as in a table that contains only aggregates.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::plain;
 
-/// Start of the table.
+/// Beginning of the table's header.
 const HEADER: &str = "name,iterations,real_time,cpu_time,time_unit,";
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
@@ -84,7 +84,7 @@ fn fill(
     cells: &[String],
     gatherer: &mut Gatherer<'_>,
 ) -> Result<(), String> {
-    // The row of a benchmark that failed ends with the message.
+    // The row of a failed benchmark ends with the error message.
     let last = header.iter().position(|column| column == "error_message");
     let has_failed =
         last.is_some_and(|last| cells.len() == last + 1 && cells[last.saturating_sub(1)] == "true");
@@ -119,7 +119,8 @@ fn fill(
             }
         }
     }
-    // A fit has its letter in the column of the unit, and its deviation is in percent.
+    // A fit has its order of complexity in the column of the unit, and its deviation (RMS) is in
+    // percent.
     if row.name.ends_with("_BigO") {
         row.big_o = std::mem::take(&mut row.time_unit);
         row.complexity =

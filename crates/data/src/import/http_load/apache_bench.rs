@@ -1,8 +1,8 @@
-//! The output of ab (ApacheBench), and its table of percentiles (`-e`). Reports appended to one
-//! file are observations.
+//! The output of ab (ApacheBench), and its table of percentiles (`-e`). A file may contain several
+//! reports; each is one observation.
 //!
-//! The output has whole milliseconds, the table microseconds. Responses whose length differs from
-//! that of the first are not counted as failures, because pages vary.
+//! The output has whole milliseconds, while the table has microseconds. Responses whose length
+//! differs from that of the first one are not counted as failures, because pages vary.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number};
@@ -46,7 +46,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     finish(recorder, context.label, &reports, &[])
 }
 
-/// A report to which later lines may belong.
+/// A report that may continue on the following lines.
 #[derive(Default)]
 struct Open {
     report: Report,
@@ -56,7 +56,8 @@ struct Open {
     /// Number of completed requests without a successful response.
     failed: f64,
     rate: Option<f64>,
-    /// `Some` once percentiles have started; true if they have ended.
+    /// `None` before the list of percentiles, `Some(false)` within it, and `Some(true)` after its
+    /// last line.
     percentiles: Option<bool>,
 }
 
@@ -161,7 +162,7 @@ pub(in super::super) fn read_table(
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut reports = Reports::default();
     let mut open = Report::default();
-    // The next expected percentile; a table has those from 0 to 99.
+    // The next expected percentile. A table has every whole percentile from 0 to 99.
     let mut next = 100u32;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();

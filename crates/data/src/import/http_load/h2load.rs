@@ -1,8 +1,7 @@
-//! The output of h2load. A file may contain several reports; each is one
-//! observation.
+//! The output of h2load. A file may contain several reports; each is one observation.
 //!
-//! It prints no quantiles: these are in the log of single requests (`--log-file`). Its time to the
-//! first byte is per connection, from the start of connecting.
+//! h2load prints no quantiles. They can be computed from its log of individual requests
+//! (`--log-file`). Its time to first byte is measured per connection, from the start of connecting.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -130,7 +129,7 @@ impl Open {
     }
 }
 
-/// Parses `70 2xx, 0 3xx` into numbers with their words.
+/// Parses `70 2xx, 0 3xx` into pairs of a number and its word.
 fn pairs(text: &str) -> Result<Vec<(f64, &str)>, String> {
     let wrong = |text: &str| format!("`{}` is not a number of requests", quoted_start(text));
     text.split(',')

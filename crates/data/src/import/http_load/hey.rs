@@ -1,8 +1,8 @@
-//! The output of hey and oha: both have a summary, a distribution, details and statuses. A
-//! file may contain several reports; each is one observation.
+//! The output of hey and oha, which both consist of a summary, a distribution, details and
+//! statuses. A file may contain several reports; each is one observation.
 //!
-//! The requests per second that they print include failed ones. Requests that oha aborted at its
-//! deadline are not failures of the server.
+//! The number of requests per second that these tools print includes failed requests. Requests that
+//! oha aborted at its deadline are not failures of the server.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -77,7 +77,7 @@ enum Section {
     Other,
 }
 
-/// A report to which later lines may belong.
+/// A report that may continue on the following lines.
 #[derive(Default)]
 struct Open {
     report: Report,

@@ -1,9 +1,9 @@
 //! k6's summary: the JSON of `--summary-export` (both layouts) and of `handleSummary`, and the text
-//! at the end of a test. A file may contain several; each is one observation.
+//! at the end of a test. A file may contain several summaries; each is one observation.
 //!
-//! k6 times a request from sending to the end of the response; connecting is separate. Whether
-//! requests followed a schedule depends on the scenario, which only the text shows; iterations that
-//! a schedule could not start are `dropped_iterations`.
+//! k6 measures a request from sending to the end of the response, without connecting. Whether
+//! requests followed a schedule depends on the scenario, which only the text shows. Iterations that
+//! a schedule could not start are counted in `dropped_iterations`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, BaseUnit, Report, Reports, finish, number, time};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const EXPECTED: &str = "k6's summary: `{\"metrics\": {\"http_req_duration\": {…}, …}}`";
 const DURATION: &str = "http_req_duration";
 
-/// Parts of a request whose means are read in addition to its duration, with our names for them.
+/// Parts of a request whose means are read in addition to its duration: k6's name and ours.
 const PARTS: [(&str, &str); 4] = [
     ("http_req_connecting", "connect"),
     ("http_req_tls_handshaking", "tls"),
@@ -110,7 +110,7 @@ impl Summary {
         self.metrics.get(metric)?.get(key).copied()
     }
 
-    /// Returns the report; `None` if there are no requests.
+    /// Returns the report, or `None` if the summary has no requests.
     fn report(&self) -> Option<Report> {
         let requests = self.number("http_reqs", "count")?;
         let mut report = Report::default();
@@ -132,7 +132,7 @@ impl Summary {
         for (part, metric) in PARTS {
             report.milliseconds(metric, self.number(part, "avg").unwrap_or(f64::NAN));
         }
-        // The time of a request without a response is zero.
+        // k6 reports a time of zero for requests without a response.
         if report.value("latency_max") == Some(0.0) {
             report.without_times();
         }
@@ -153,7 +153,8 @@ impl Summary {
     }
 }
 
-/// Parses a row such as `http_reqs......: 100    5351.752496/s` into name and values.
+/// Parses a row such as `http_reqs......: 100 5351.752496/s` into the name and the text of the
+/// values.
 fn row(line: &str) -> Option<(&str, &str)> {
     let (name, values) = line.trim().trim_start_matches(['✓', '✗', ' ']).split_once(": ")?;
     let bare = name.trim_end_matches('.');
@@ -202,7 +203,7 @@ fn end(recorder: &Recorder<'_>, (begins, summary): &(u64, Summary)) -> Result<Re
     Ok(Report { begins: *begins, ..report })
 }
 
-/// Returns the numbers of a row under their JSON keys; `None` for a row that is not used.
+/// Returns the numbers of a row under their JSON keys, or `None` if the row is not used.
 fn numbers(name: &str, text: &str) -> Result<Option<Values>, String> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let first = words.first().copied().unwrap_or_default();

@@ -1,8 +1,10 @@
-//! Logs of single requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's
+//! Logs of individual requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's
 //! `--log-file`. Each row is an observation.
 //!
-//! hey and oha leave out requests without a response; h2load lists them, with the time until they
-//! failed. An answer that is neither a success nor a redirection is a failed request, with its time. ab sorts its rows by time, so any dependence between successive requests is lost.
+//! hey and oha leave out requests without a response; h2load lists them with the time until they
+//! failed. A response that is neither a success nor a redirection counts as a failed request, and
+//! its time is kept. ab sorts its rows by time, so any dependence between successive requests is
+//! lost.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BaseUnit, metric_of, tell_failures};
@@ -15,7 +17,7 @@ use crate::read_error::quoted_start;
 use crate::samples::Outcome;
 use std::collections::BTreeMap;
 
-/// A log format: its time columns, and the divisor that converts them to seconds.
+/// A log format, with its time columns and the divisor that converts them to seconds.
 struct Log {
     tool: &'static str,
     header: Option<&'static str>,
@@ -64,7 +66,7 @@ const LOGS: [Log; 4] = [
 ];
 
 impl Log {
-    /// Identifies the format by the first row of a file.
+    /// Returns the format of a file with this first row.
     fn of(first: &str) -> Option<&'static Self> {
         LOGS.iter().find(|log| match log.header {
             Some(header) => first == header,
@@ -73,7 +75,8 @@ impl Log {
     }
 }
 
-/// Recognizes microseconds since 1970, a status or -1, and microseconds.
+/// Recognizes a row of h2load: microseconds since 1970, a status or -1, and a duration in
+/// microseconds.
 fn is_of_h2load(row: &str) -> bool {
     let mut columns = row.split('\t');
     let mut number = || columns.next().and_then(|text| text.parse::<i64>().ok());
@@ -94,7 +97,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     let mut recorder = Recorder::without_tool(context);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     let mut answered: Vec<f64> = Vec::new();
-    // The number of failed requests of each status.
+    // Number of failed requests, by status.
     let mut failed: BTreeMap<i64, f64> = BTreeMap::new();
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -111,7 +114,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
                 found
             }
         };
-        // If files were appended to each other, each has its header.
+        // Files that were appended to each other each have a header.
         if log.header == Some(text) {
             continue;
         }
@@ -152,7 +155,7 @@ struct Row {
     status: Option<i64>,
 }
 
-/// The status that h2load writes for a request without an answer.
+/// The status that h2load writes for a request without a response.
 const NO_ANSWER: i64 = -1;
 
 impl Row {

@@ -1,8 +1,9 @@
-//! The output of `vegeta report`, as text and as JSON (`-type=json`). A file may contain
-//! several reports; each is one observation.
+//! The output of `vegeta report`, as text and as JSON (`-type=json`). A file may contain several
+//! reports; each is one observation.
 //!
-//! vegeta keeps its schedule and counts latency from sending. `rate_achieved` is its throughput,
-//! which counts only successful requests; the rate at which it sent is `rate_sent`.
+//! vegeta keeps its schedule, and measures latency from when a request is sent. `rate_achieved` is
+//! what vegeta calls throughput, which counts only successful requests. The rate at which requests
+//! were sent is `rate_sent`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, BaseUnit, Report, Reports, finish, number, time};
@@ -83,7 +84,7 @@ fn of_json(file: &File) -> Report {
 fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
     report.set("rate_achieved", BaseUnit::PerSecond, throughput);
     report.set("rate_sent", BaseUnit::PerSecond, rate);
-    // Rounded, because the text gives the ratio only as a percentage with two decimals.
+    // Rounded, because the text states the success ratio only as a percentage with two decimals.
     report.requests(requests, (requests * success).round());
 }
 

@@ -1,10 +1,10 @@
-//! The output of wrk and wrk2, with or without `--latency`. A file may contain several
-//! reports; each is one observation.
+//! The output of wrk and wrk2, with or without `--latency`. A file may contain several reports;
+//! each is one observation.
 //!
-//! wrk2 keeps a schedule: its latencies count from the planned time, and those of `-U`, which count
-//! from sending, become `service_…`. wrk does not keep a schedule, and adds synthetic latencies to
-//! those that it measured. The text does not say which of them wrote it; wrk2 is recognized by its
-//! calibration and its histogram.
+//! wrk2 keeps a schedule and measures latencies from the planned time. Those of `-U`, which are
+//! measured from sending, become `service_…`. wrk does not keep a schedule, and adds synthetic
+//! latencies to the measured ones. The text does not say which of the two wrote it; wrk2 is
+//! recognized by its calibration and its histogram.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -49,7 +49,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 struct Reader {
     reports: Reports,
     open: Option<Open>,
-    /// True if any report is of wrk2.
+    /// True if wrk2 wrote any of the reports.
     has_schedule: bool,
     lacks_schedule: bool,
 }
@@ -59,7 +59,8 @@ struct Reader {
 struct Open {
     report: Report,
     is_wrk2: bool,
-    /// The quantity of the quantiles that follow; `None` outside of them.
+    /// The quantity to which the following quantiles belong, or `None` outside of a list of
+    /// quantiles.
     quantiles_of: Option<&'static str>,
     mean: Option<[f64; 3]>,
     complete: f64,
@@ -140,8 +141,8 @@ impl Open {
         Ok(false)
     }
 
-    /// Parses `Socket errors: connect 0, read 3, write 0, timeout 5`. A request whose response
-    /// arrived after the timeout is among the complete ones.
+    /// Parses `Socket errors: connect 0, read 3, write 0, timeout 5`. The completed requests
+    /// include those whose response arrived after the timeout.
     fn socket_errors(&mut self, words: &[&str]) -> Result<(), String> {
         for pair in words[2..].chunks_exact(2) {
             let count = number(pair[1])?;
@@ -171,7 +172,7 @@ impl Open {
     }
 }
 
-/// Parses `38.17MB` into bytes; a kB is 1024 bytes.
+/// Parses `38.17MB` into bytes, where a kB is 1024 bytes.
 fn bytes(text: &str) -> Result<f64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let power = match &text[digits.len()..] {

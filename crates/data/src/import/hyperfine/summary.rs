@@ -1,9 +1,9 @@
 //! The statistics of a command in hyperfine's JSON from which the runs were removed: mean, standard
 //! deviation, median and extremes.
 //!
-//! hyperfine always writes the runs; scripts drop them, because they are most of a file. Their
-//! number is the length of the lists next to them (1.x) or in the summary itself (2.x). If the runs
-//! are present, no summaries are made.
+//! hyperfine always writes the runs, but scripts drop them because they make up most of a file. The
+//! number of runs is the length of the lists next to them (1.x) or part of the summary itself
+//! (2.x). If the runs are present, the statistics are not read.
 
 use super::super::json::Number;
 use super::super::recorder::Recorder;
@@ -13,7 +13,7 @@ use crate::unit::{Unit, unit_of_symbol};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// hyperfine's names of metrics, and our names for them.
+/// Metrics with different names in hyperfine: its name and ours.
 pub(super) const KNOWN: [(&str, &str); 5] = [
     ("time_wall_clock", "wall"),
     ("time_cpu", "cpu"),
@@ -22,7 +22,7 @@ pub(super) const KNOWN: [(&str, &str); 5] = [
     ("memory_peak_resident", "max_rss"),
 ];
 
-/// Statistics of one metric: complete in 2.x, without unit and count in 1.x.
+/// Statistics of one metric. In 1.x the file itself lacks the unit and the number of runs.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Reported {
@@ -51,8 +51,8 @@ impl Reported {
     }
 }
 
-/// Records the summary of a command of 1.x, if it has one: that of its wall time, and the means of
-/// user and system time.
+/// Records the summaries of a command of 1.x, if there are any: that of the wall time, and the
+/// means of user and system time.
 pub(super) fn of_1(
     recorder: &mut Recorder<'_>,
     subject: usize,
@@ -73,8 +73,8 @@ pub(super) fn of_1(
     Ok(())
 }
 
-/// Records the summaries of a command of 2.x, first that of the metric `primary`, because it
-/// decides.
+/// Records the summaries of a command of 2.x. That of the metric `primary` comes first, which makes
+/// it the deciding metric.
 pub(super) fn of_2(
     recorder: &mut Recorder<'_>,
     subject: usize,
@@ -105,7 +105,7 @@ fn hand_over(
     Ok(())
 }
 
-/// Returns the unit of a name in 2.x; an unknown unit is kept unchanged.
+/// Returns the unit denoted by a symbol in 2.x. An unknown unit is kept unchanged.
 pub(super) fn declared(symbol: &str) -> DeclaredUnit {
     let (factor, unit) =
         unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));

@@ -1,7 +1,8 @@
-//! The table of `hyperfine --export-csv`, of 1.x and 2.x: a summary per command, no runs.
+//! The table of `hyperfine --export-csv`, of 1.x and 2.x. It has a summary of each command, without
+//! the runs.
 //!
-//! The table does not state the number of runs of a row. For user and system time, version 1.x has
-//! only means.
+//! The table does not state how many runs a row summarizes. For user and system time, version 1.x
+//! has only means.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
@@ -66,7 +67,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     recorder.finish("a header")
 }
 
-/// Returns the bytes after a byte-order mark, if there is one.
+/// Skips a byte-order mark at the start of the bytes, if there is one.
 fn without_mark(mut reader: impl std::io::BufRead) -> impl std::io::Read {
     // A read error occurs again when the table is read.
     if reader.fill_buf().is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf")) {
@@ -84,7 +85,7 @@ fn summaries(
         header.iter().position(|name| name == column).and_then(|at| row.get(at)).unwrap_or_default()
     };
     let number = |column: &str| match cell(column) {
-        // Empty for a single run.
+        // The standard deviation of a single run is empty.
         "" => Ok(None),
         text => {
             let value = finite(text);

@@ -1,9 +1,9 @@
-//! The data of github-action-benchmark: `data.js`, or the JSON of `external-data-json-path`. Every
-//! run of every suite has one value per benchmark, with the commit and the time.
+//! The data of github-action-benchmark: `data.js`, or the JSON file of `external-data-json-path`.
+//! Every run of a suite has one value per benchmark, with the commit and the time.
 //!
-//! The output of benchmark tools consists of averages: these are stored as summaries and never as
+//! The output of benchmark tools consists of averages, which are stored as summaries and never as
 //! samples. Their stated spread is stored unchanged, because its meaning differs between tools. A
-//! custom value of the user (`custom…IsBetter`) is an observation.
+//! user's custom value (`custom…IsBetter`) is an observation.
 
 use crate::import::recorder::Recorder;
 use crate::import::single_values::{UnitMetric, rated};
@@ -25,7 +25,7 @@ pub(super) const TOOL: &str = "github-action-benchmark";
 const EXPECTED: &str = "github-action-benchmark's data: `{\"entries\": {\"SUITE\": [{\"commit\": {\"id\": …}, \"benches\": […]}, …]}}`";
 /// The variable to which `data.js` assigns.
 const NAME: &str = "window.BENCHMARK_DATA";
-/// Name of a suite that was not given one.
+/// The tool's default name of a suite.
 const UNNAMED: &str = "Benchmark";
 /// Maximum size of a data file, in bytes.
 const MOST: u64 = 1 << 28;
@@ -63,7 +63,7 @@ pub(super) struct Run {
     entry: Entry,
 }
 
-/// Returns the runs of a file that is a store according to its beginning.
+/// Returns the runs of a data file, or `None` if the file does not begin like one.
 pub(super) fn runs_of(path: &Path) -> Result<Option<Vec<Run>>, ImportError> {
     if !path.is_file() {
         return Ok(None);
@@ -104,7 +104,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     is_data(head.text)
 }
 
-/// Reads a published history as samples: for every benchmark one observation per run, in order.
+/// Reads a published history as samples. Every benchmark has one observation per run, in order.
 pub(in crate::import) fn read_history(
     input: Input,
     context: &Context<'_>,
@@ -140,7 +140,7 @@ fn name_of(suite: &str, bench: &Bench) -> String {
     }
 }
 
-/// Returns the metric of a value, with the direction implied by the tool's name.
+/// Returns the metric of a value. The name of the tool may imply its direction.
 fn metric_of(bench: &Bench, tool: &str) -> UnitMetric {
     let UnitMetric { metric, conversion } = rated(&bench.unit);
     let better = match tool {
@@ -151,7 +151,7 @@ fn metric_of(bench: &Bench, tool: &str) -> UnitMetric {
     UnitMetric { metric: metric.directed(better), conversion }
 }
 
-/// A run as read: the name of its location, its values, and its time in ms since 1970.
+/// A run that was read: where it is stored, its values, and its time in milliseconds since 1970.
 pub(super) type ReadRun = (String, Part, Option<i64>);
 
 pub(super) fn read(
@@ -173,7 +173,7 @@ pub(super) fn read(
     recorder.fact("github-action-benchmark.tool", tool);
     let started = entry.date.and_then(Number::finite);
     if let Some(date) = started {
-        // Two runs of a commit with the same results are still two runs.
+        // The date distinguishes two runs of the same commit that have the same results.
         recorder.fact("github-action-benchmark.date", date);
     }
     let mut ranges = Map::new();

@@ -1,9 +1,9 @@
-//! The results of asv: `results/benchmarks.json`, and `results/MACHINE/COMMIT-ENVIRONMENT.json` for
-//! each run.
+//! asv's results: `results/benchmarks.json`, and `results/MACHINE/COMMIT-ENVIRONMENT.json` for each
+//! run.
 //!
 //! `benchmarks.json` has the names of parameters and the units of tracked values. A machine may
-//! have measured a commit in several environments (versions of Python and of packages): the
-//! environment becomes another parameter, so that each has its own history.
+//! have measured a commit in several environments (versions of Python and of packages). The
+//! environment becomes an additional parameter, so that each environment has a separate history.
 
 use super::{RunStore, Runs, StoredRun, files, name_of, whole, with_context};
 use crate::import::{ImportError, ImportOptions, asv, json};
@@ -38,7 +38,7 @@ pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
         return Ok(None);
     }
     let known: HashMap<String, Value> = json::read(Input::open(&list)?, EXPECTED, PhantomData)?;
-    // The version of the list is among the benchmarks.
+    // The list also contains its version, which is not a benchmark.
     let described = known
         .into_iter()
         .filter_map(|(name, of)| Some((name, asv::BenchmarkEntry::deserialize(of).ok()?)));
@@ -51,7 +51,7 @@ pub(super) fn read(
     options: &ImportOptions,
 ) -> Result<StoredRun, ImportError> {
     let source = path.display().to_string();
-    // The label is the same for every file: a run is identified by its content.
+    // All files have the same label, so that the samples of a run depend only on its contents.
     let label = "asv";
     let (part, about) = with_context(path, label, options, |input, context| {
         asv::read_of_store(input, context, benchmarks)

@@ -20,8 +20,8 @@ pub(in crate::import) fn recognise_jest(head: &Head<'_>) -> bool {
     head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"") && !has_benchmark(head)
 }
 
-/// Returns true if a test has benchmarks. Since version 5 of vitest every test has a list of them;
-/// those of ordinary tests are empty.
+/// Returns true if any test has benchmarks. Since version 5 of vitest, every test has a list of
+/// benchmarks, which is empty for ordinary tests.
 pub(in crate::import) fn has_benchmark(head: &Head<'_>) -> bool {
     head.text.split("\"benchmarks\"").skip(1).any(|rest| {
         let begin: String = rest.chars().filter(|c| !c.is_whitespace()).take(3).collect();
@@ -38,7 +38,7 @@ pub(in crate::import) fn recognise_pytest(head: &Head<'_>) -> bool {
 struct Rspec {
     version: Option<String>,
     examples: Vec<Example>,
-    /// Output about errors outside of examples, among other messages.
+    /// Messages of rspec, including those about errors outside of examples.
     #[serde(default)]
     messages: Vec<String>,
     #[serde(default)]
@@ -142,8 +142,8 @@ struct Assertion {
     failure_messages: Vec<String>,
 }
 
-/// Reads `jest --json` and `vitest --reporter=json`. Times are in milliseconds; jest rounds them to
-/// whole ones.
+/// Reads `jest --json` and `vitest --reporter=json`. Times are in milliseconds, which jest rounds
+/// to whole numbers.
 pub(in crate::import) fn read_jest(
     input: Input,
     context: &Context<'_>,
@@ -195,7 +195,7 @@ pub(in crate::import) fn read_jest(
 struct Pytest {
     #[serde(default)]
     tests: Vec<Item>,
-    /// Files and classes in which tests were sought.
+    /// Files and classes that were searched for tests.
     #[serde(default)]
     collectors: Vec<Collector>,
 }
@@ -222,8 +222,8 @@ struct Stage {
     crash: Option<FailureMessage>,
 }
 
-/// Reads pytest-json-report. The time of a test includes its setup and teardown, as in pytest's own
-/// XML.
+/// Reads pytest-json-report. As in pytest's own XML, the time of a test includes its setup and
+/// teardown.
 pub(in crate::import) fn read_pytest(
     input: Input,
     context: &Context<'_>,
@@ -275,7 +275,8 @@ fn joined(file: &str, name: &str) -> String {
 }
 
 /// Returns the last component of every path, preceded by as many others as are needed to
-/// distinguish the paths: a name must not contain the location of the project.
+/// distinguish the paths. The whole path is not used, because a name must not contain the location
+/// of the project.
 pub(in crate::import) fn short_paths(paths: &[&str]) -> Vec<String> {
     let tail = |path: &str, depth: usize| -> String {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
@@ -297,5 +298,5 @@ pub(in crate::import) fn short_paths(paths: &[&str]) -> Vec<String> {
     short
 }
 
-/// Maximum number of components of a path in a name.
+/// Maximum number of path components in a name.
 const MOST_PARTS: usize = 16;

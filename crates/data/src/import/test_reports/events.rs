@@ -1,5 +1,5 @@
-//! Test reports that are events, one JSON object per line: libtest's JSON (`cargo test`, nextest)
-//! and pytest-reportlog.
+//! Test reports that consist of events, one JSON object per line: libtest's JSON (`cargo test`,
+//! nextest) and pytest-reportlog.
 
 use super::{Status, Tests};
 use crate::import::json::{self, Number};
@@ -23,8 +23,9 @@ pub(in crate::import) fn recognise_reportlog(head: &Head<'_>) -> bool {
     head.first.starts_with('{') && head.first.contains("\"$report_type\"")
 }
 
-/// Reads the events. Tests may print other lines in between, even JSON, and may leave the line
-/// before an event unterminated. `within` returns the part of a line that is an event.
+/// Passes every event of a file to `event`. Tests may print other lines in between, even JSON, and
+/// may leave the line before an event unterminated. `within` returns the part of a line that is an
+/// event.
 fn each<T: for<'de> Deserialize<'de>>(
     input: Input,
     context: &Context<'_>,
@@ -82,7 +83,7 @@ pub(in crate::import) fn read_libtest(
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "libtest")?;
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
-    // Every start of a binary adds one; the first holds tests before any start.
+    // Every start of a binary adds a list. The first one is for tests that end before any start.
     let mut binaries: Vec<Binary> = vec![Binary::new()];
     // Tests in progress. Nextest runs several binaries at once.
     let mut running: BTreeSet<String> = BTreeSet::new();
@@ -102,12 +103,14 @@ pub(in crate::import) fn read_libtest(
                 return Ok(());
             }
             ("suite", "started") => {
-                // A test of `cargo test` ends in its own binary or never.
+                // A test of `cargo test` that has not ended before the next binary starts never
+                // ends.
                 tests.all_broken(running.extract_if(.., |name| !is_of_nextest(name)));
                 binaries.push(Binary::new());
                 return Ok(());
             }
-            // A `timeout` means that the test has been running for a minute; it has not ended yet.
+            // Among others, `timeout` events are ignored. They mean that a test has been running
+            // for a minute, not that it ended.
             _ => return Ok(()),
         };
         running.remove(name);
@@ -146,9 +149,9 @@ struct EndedTest {
     retries: u32,
 }
 
-/// Adds the tests of all binaries. `cargo test` does not name the binaries: if the sequence of them
-/// repeats, it was run several times; otherwise, equal names are different tests. Nextest's names
-/// are unique.
+/// Adds the tests of all binaries. `cargo test` does not name the binaries. If the whole sequence
+/// of binaries repeats, the suite was run several times; otherwise, equal names are different
+/// tests. The names of nextest are unique.
 fn add_binaries(tests: &mut Tests<'_>, binaries: &[Binary]) -> Result<(), String> {
     let per_run = if tests.kept.is_some() { binaries.len() } else { binaries_per_run(binaries) };
     for run in binaries.chunks(per_run.max(1)) {
@@ -173,7 +176,8 @@ fn is_of_nextest(name: &str) -> bool {
     name.contains('$')
 }
 
-/// Returns the smallest number of binaries after which all of them repeat, with the same tests.
+/// Returns the number of binaries in one run: the smallest number after which all binaries repeat,
+/// with the same tests.
 fn binaries_per_run(binaries: &[Binary]) -> usize {
     let names: Vec<HashSet<&str>> =
         binaries.iter().map(|tests| tests.iter().map(|test| &*test.name).collect()).collect();
@@ -184,8 +188,8 @@ fn binaries_per_run(binaries: &[Binary]) -> usize {
     (1..count).find(repeats).unwrap_or(count)
 }
 
-/// Returns the event of libtest in a line: from `{ "type": "test"`, or another type of libtest's, to
-/// the end.
+/// Returns the part of a line that is an event of libtest: from `{ "type": "test"`, or another of
+/// its types, to the end.
 fn libtest_event(line: &str) -> Option<&str> {
     line.match_indices('{').map(|(at, _)| &line[at..]).find(|rest| {
         let mut plain = rest.chars().filter(|c| !c.is_whitespace());

@@ -1,8 +1,8 @@
-//! `go test -json`: events, one JSON object per line.
+//! The output of `go test -json`: events, one JSON object per line.
 //!
-//! Names are unique in the stream, so that a repeated name is another run of the test, as with
-//! `go test -count 5`. A stream with results of benchmarks is read as `go test -bench`; the first of
-//! them may follow any number of tests.
+//! Names are unique in the stream, so a repeated name is another run of the test, as with `go test
+//! -count 5`. A stream with results of benchmarks is read like `go test -bench`, even if tests
+//! precede the first of these results.
 
 use super::{Status, Tests};
 use crate::import::go_bench;
@@ -35,8 +35,7 @@ struct GoEvent {
     output: Option<String>,
     /// The package that was built, in build events.
     import_path: Option<String>,
-    /// In the event of a package that failed because another one could not be built: that other
-    /// package.
+    /// The package that could not be built, in the event of a package that failed for that reason.
     failed_build: Option<String>,
 }
 
@@ -44,11 +43,11 @@ struct GoEvent {
 #[derive(Default)]
 struct RunningTest {
     began: Option<Moment>,
-    /// Output of the test, if failures are to be explained.
+    /// Output of the test, which is kept only if failures are to be explained.
     said: String,
     /// Time at which the test continued after waiting.
     resumed: Option<Moment>,
-    /// True if the test waited for other tests, so that the time from start to end is not its
+    /// True if the test waited for other tests. The time from its start to its end is then not its
     /// duration.
     paused: bool,
     has_subtests: bool,
@@ -88,8 +87,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
 const EXPECTED: &str =
     "an event of `go test -json`: `{\"Action\": …, \"Package\": …, \"Output\": …}`";
 
-/// Passes an event to the reader of benchmarks. What a test prints may look like a result; only its
-/// own outcome matters.
+/// Passes an event to the reader of benchmarks. Of a test, only the outcome is passed on, because
+/// its other output may look like a result.
 fn benchmarks_event(
     benchmarks: &mut go_bench::Reader<'_>,
     event: &GoEvent,
@@ -108,9 +107,9 @@ fn benchmarks_event(
     }
 }
 
-/// The tests of the stream. A test with subtests merely groups them, and is listed only if it
-/// failed although its subtests passed. `Elapsed` has a resolution of 10 ms: the times of the events
-/// are used instead, unless the test waited for others.
+/// Gathers the tests of the stream. A test with subtests only groups them, and is listed only if it
+/// failed although its subtests passed. `Elapsed` has a resolution of only 10 ms, so durations are
+/// computed from the times of the events, unless the test waited for others.
 struct GoTests<'a> {
     tests: Tests<'a>,
     running: HashMap<String, RunningTest>,
@@ -128,7 +127,7 @@ impl<'a> GoTests<'a> {
     /// Processes an event.
     ///
     /// # Errors
-    /// If its test has too long a name.
+    /// Returns an error if the observations would take too much memory.
     fn event(&mut self, event: GoEvent) -> Result<(), String> {
         let Self { tests, running, packages, has_started } = self;
         if let Some(time) = event.time.as_ref().filter(|_| !std::mem::replace(has_started, true)) {
@@ -140,8 +139,8 @@ impl<'a> GoTests<'a> {
             if matches!(event.action.as_str(), "pass" | "fail") {
                 end_benchmarks(running, &event, tests)?;
             }
-            // The tests of this package are unknown, unlike those of other packages. If individual
-            // tests are kept, the package counts as a failed test; it has no time to compare.
+            // The tests of this package are unknown. If tests are kept individually, the package
+            // counts as a failed test; otherwise it is left out, because it has no time to compare.
             if let Some(said) = packages.not_built(&event).filter(|_| tests.kept.is_some()) {
                 let took = event.elapsed.map_or(0.0, |time| time.0);
                 tests.observe(&event.package, Some(took), Status::Failed)?;
@@ -172,7 +171,8 @@ impl<'a> GoTests<'a> {
                 }
                 Ok(())
             }
-            // A benchmark that passes has no other end, and a result for each `-count`.
+            // A benchmark that passes has no other event for its end. It prints a result for each
+            // repetition.
             "output" if is_benchmark(test) && is_result(event.output.as_deref()) => {
                 let Some(known) = running.get_mut(&name) else { return Ok(()) };
                 let span = at.zip(known.began);
@@ -215,7 +215,7 @@ impl<'a> GoTests<'a> {
                 let between = at.zip(known.began).filter(|_| !known.paused);
                 let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
                 let seconds = seconds.or(event.elapsed.map(|time| time.0));
-                // The time of subtests counts for themselves only.
+                // A test with subtests gets no time, because its time is that of the subtests.
                 tests.observe(&name, seconds.filter(|_| !known.has_subtests), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
@@ -237,7 +237,8 @@ impl<'a> GoTests<'a> {
     }
 }
 
-/// Ends the benchmarks of a package whose end the event is: those that pass have no other end.
+/// At the event for the end of a package, ends its benchmarks. Those that pass have no event of
+/// their own.
 fn end_benchmarks(
     running: &mut HashMap<String, RunningTest>,
     event: &GoEvent,
@@ -270,8 +271,8 @@ fn is_result(output: Option<&str>) -> bool {
         .is_some_and(|text| text.ends_with('\n') && text.contains('\t') && text.contains(" ns/op"))
 }
 
-/// Calls a function for each running test that contains this one: the names of subtests follow a
-/// slash, and may contain slashes themselves.
+/// Calls a function for each running test that contains this one. Every slash is tried, because the
+/// names of subtests follow a slash and may contain slashes themselves.
 fn each_holder(
     running: &mut HashMap<String, RunningTest>,
     package: &str,
@@ -288,7 +289,8 @@ fn each_holder(
 /// Maximum number of bytes kept of a test's output.
 const MOST_SAID: usize = 4096;
 
-/// The packages of a run of Go tests: when each ran, and which failed before any of its tests did.
+/// The packages of a run of Go tests: when each of them ran, and which failed although none of its
+/// tests did.
 #[derive(Default)]
 struct Packages {
     began: HashMap<String, f64>,
@@ -299,7 +301,8 @@ struct Packages {
 }
 
 impl Packages {
-    /// Returns the build output of a package if the event means that it could not be built.
+    /// Collects build output, and returns that of a package if the event means that it could not be
+    /// built.
     fn not_built(&mut self, event: &GoEvent) -> Option<String> {
         if let (Some(what), Some(output)) = (&event.import_path, &event.output) {
             let said = self.builds.entry(what.clone()).or_default();
@@ -337,7 +340,7 @@ impl Packages {
 }
 
 /// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into the preceding midnight
-/// and the seconds since then: a single number would lose microseconds.
+/// and the seconds since then. A single number would not be precise to the microsecond.
 fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
@@ -365,7 +368,8 @@ fn moment(time: &str) -> Option<Moment> {
     })
 }
 
-/// A time: the seconds from 1970 to the midnight before it, and the seconds since that midnight.
+/// A point in time: the seconds from 1970 to the preceding midnight, and the seconds since that
+/// midnight.
 #[derive(Clone, Copy)]
 struct Moment {
     midnight: f64,

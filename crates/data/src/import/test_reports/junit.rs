@@ -1,15 +1,15 @@
-//! JUnit XML. Nearly every test framework writes its own dialect: Surefire, Gradle, pytest, rspec,
-//! jest, vitest, node, nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
+//! JUnit XML, of which nearly every test framework writes a different dialect: Surefire, Gradle,
+//! pytest, rspec, jest, vitest, node, nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
 //!
-//! A test is named by its class and its own name, unless one is a prefix of the other; within
-//! groups of a suite (node), by those groups. `<failure>` and `<error>` mean that it failed;
-//! `<skipped>`, or a corresponding status, that it did not run, except for pytest's `xfail`, which
-//! ran and failed as expected. ctest also writes `notrun` for tests that it could not start (no
-//! program, no required file, a failed fixture): those have failed, as ctest itself reports. Failed
-//! attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The
-//! failure of a whole suite, and failures that a report declares without naming any failed test,
-//! are recorded as errors of the whole report. node leaves out tests that contain others, but counts
-//! them in comments.
+//! A test is named after its class and its own name, unless its name begins with that of the class.
+//! If tests have no class (node), the groups that contain the test are used instead. `<failure>`
+//! and `<error>` mean that the test failed. `<skipped>`, or a corresponding status, means that it
+//! did not run, except for pytest's `xfail`, which ran and failed as expected. ctest also writes
+//! `notrun` for tests that it could not start (no program, no required file, a failed fixture).
+//! Those have failed, as ctest itself reports. Failed attempts before the last one
+//! (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. If a whole suite failed, or if a
+//! report declares failures without naming any failed test, an error is recorded for the report as
+//! a whole. node leaves out tests that contain others, but counts them in comments.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -27,8 +27,8 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
             .any(|root| head.text.contains(root))
 }
 
-/// Values of a test's `status` or `result`, in lower case, that mean failure; `xpass` is an
-/// unexpected pass in Qt Test.
+/// Lowercase values of a test's `status` or `result` that mean failure. `xpass` is an unexpected
+/// pass in Qt Test.
 const FAILED: [&str; 15] = [
     "fail",
     "failed",
@@ -52,7 +52,7 @@ const MAX_MESSAGE: usize = 4096;
 /// Number of bytes kept of the outputs of all tests.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// A suite of tests.
+/// A `<testsuite>` or `<testsuites>` element.
 #[derive(Default)]
 struct Suite {
     name: String,
@@ -69,7 +69,7 @@ impl Suite {
     }
 }
 
-/// A test.
+/// A `<testcase>` element.
 struct Case {
     name: String,
     /// The innermost suite.
@@ -80,18 +80,18 @@ struct Case {
     output: Option<String>,
     file: Option<String>,
     line: u64,
-    /// True if the test was not run, according to its status.
+    /// True if the status of the test is `notrun`.
     is_not_run: bool,
     /// Number of failed attempts before the last one.
     retries: u32,
 }
 
-/// The failures that a report declares, compared with the failed tests that it lists.
+/// Number of failures that a report declares, to be compared with the failed tests that it lists.
 #[derive(Default)]
 struct FailureCount {
     /// The largest number of failures and errors declared by a suite.
     declared: u64,
-    /// The number of failed tests according to node's comments.
+    /// Number of failed or cancelled tests according to node's comments.
     commented: u64,
     /// Number of failed tests.
     failed: u64,
@@ -105,7 +105,7 @@ impl FailureCount {
         }
     }
 
-    /// Returns the error of a report that counts more failures than it names.
+    /// Returns an error if the report counts failures that it does not name.
     fn fault(&self) -> Option<String> {
         if self.commented > self.failed {
             return Some(format!(
@@ -145,8 +145,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     match key {
                         "name" => own.name = value.into_owned(),
                         "failures" | "errors" => declared += value.trim().parse().unwrap_or(0),
-                        // The sum over the tests; not read, but evidence for the meaning of the
-                        // marks.
+                        // The total time of the tests is not read, but it shows the meaning of
+                        // points and commas in the file.
                         "time" => context.marks.see(value.trim()),
                         "timestamp" if !has_started && !value.starts_with("0001") => {
                             tests.recorder.started(&value);
@@ -234,11 +234,13 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     tests.finish("tests without times (`<testcase time=\"…\">`)")
 }
 
-/// Adds the tests of a report. Tests of equal names in several suites are distinguished by the host,
-/// which is the browser in Playwright's reports, or else by the name of the suite.
+/// Adds the tests of a report. If several suites have a test of the same name, it is distinguished
+/// by the host (the browser in Playwright's reports) or, if the hosts are equal, by the name of the
+/// suite.
 fn add_all(tests: &mut Tests<'_>, cases: Vec<Case>) -> Result<(), ImportError> {
     let cases = last_attempts(cases);
-    // By name: the first suite, and whether the hosts and the names of the others differ.
+    // For each name, the first suite with such a test, and whether other suites differ from it in
+    // their hosts and in their names.
     let mut suites: HashMap<&str, (&Suite, bool, bool)> = HashMap::new();
     for Case { name, suite, .. } in &cases {
         let (first, hosts_differ, names_differ) =
@@ -267,8 +269,8 @@ fn add_all(tests: &mut Tests<'_>, cases: Vec<Case>) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Keeps the last attempt of every test of pytest-rerunfailures, which writes a test for each, the
-/// failed ones without `<failure>`.
+/// Keeps the last attempt of every test of pytest-rerunfailures, which writes a test for each
+/// attempt. Failed attempts have no `<failure>`.
 fn last_attempts(cases: Vec<Case>) -> Vec<Case> {
     let mut kept: Vec<Case> = Vec::with_capacity(cases.len());
     for mut case in cases {
@@ -285,7 +287,7 @@ fn last_attempts(cases: Vec<Case>) -> Vec<Case> {
     kept
 }
 
-/// Returns the error of a suite that failed as a whole.
+/// Returns the error message for the innermost named suite, which failed as a whole.
 fn of_suite(suites: &[Rc<Suite>], message: Option<String>) -> String {
     let named = suites.iter().map(|suite| &suite.name).rev().find(|own| !own.is_empty());
     let suite = named.map_or("a suite".to_owned(), |own| format!("the suite `{own}`"));
@@ -295,8 +297,8 @@ fn of_suite(suites: &[Rc<Suite>], message: Option<String>) -> String {
     }
 }
 
-/// Returns true if ctest gives a reason why it could not start the test, as opposed to a requested
-/// skip.
+/// Returns true if ctest gives a reason why it could not start the test, as opposed to a skip that
+/// was requested.
 fn could_not_start(text: &str) -> bool {
     let message = attributes(text).find(|(key, _)| *key == "message");
     message.is_some_and(|(_, why)| {
@@ -323,7 +325,8 @@ fn opened(
             "classname" => class = value,
             "time" => seconds = time(&value)?,
             "file" => file = Some(value.into_owned()),
-            // A test may have both attributes: GoogleTest's `status` shows whether the test ran.
+            // A test may have both attributes. For GoogleTest, `status` states whether the test
+            // ran.
             "status" | "result" if status != Status::Failed => match &*value.to_ascii_lowercase() {
                 "notrun" => (status, is_not_run) = (Status::Skipped, true),
                 "disabled" | "skipped" | "suppressed" | "ignored" => {
@@ -336,7 +339,7 @@ fn opened(
         }
     }
     let groups = match class.trim() {
-        // The class name that node gives to every test.
+        // node gives every test the class name `test`.
         "" | "test" => {
             let inner = suites.get(1..).unwrap_or_default().iter();
             let names = inner.map(|suite| &*suite.name).filter(|own| !own.is_empty());
@@ -359,15 +362,16 @@ fn opened(
     Ok(Case { name, suite, seconds, status, message, output, file, line, is_not_run, retries })
 }
 
-/// Returns true if a name begins with these whole words: `test_s` does not begin `test_suite`.
+/// Returns true if a name begins with `words` and no word continues after it: `test_suite` does not
+/// begin with `test_s`.
 fn begins_with(name: &str, words: &str) -> bool {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     name.strip_prefix(words)
         .is_some_and(|rest| !(words.ends_with(is_of_word) && rest.starts_with(is_of_word)))
 }
 
-/// Parses a `time` attribute into seconds; `None` if it is empty. Surefire groups digits with
-/// commas; other tools use the user's locale.
+/// Parses a `time` attribute into seconds, or `None` if it is empty. Surefire groups digits with
+/// commas, and other tools use the user's locale.
 fn time(text: &str, marks: &Marks) -> Result<Option<f64>, String> {
     let plain = text.trim();
     if plain.is_empty() {

@@ -1,14 +1,14 @@
-//! The Test Anything Protocol, versions 12 to 14, with times if there are any: `duration_ms` in the
-//! block below a result (node), or `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no
-//! time per test).
+//! The Test Anything Protocol (TAP), versions 12 to 14. Times are read from `duration_ms` in the
+//! block below a result (node), or from `# time=12.3ms` after it (tap, tape). prove's `--timer`
+//! prints no time per test.
 //!
-//! Subtests are indented and precede the line of their parent, or follow it between braces (tap,
-//! vitest). The innermost subtests are the tests; their names are prefixed with the names of their
-//! parents. A parent that failed although
-//! its subtests passed is a failed test without a time. A new document begins with a version line,
-//! a file heading of `prove -v`, or a plan or first result after a complete document. A missing or
-//! unmet plan, results out of sequence, and `Bail out!` are errors of the report, as they are for
-//! prove. node numbers its results wrongly if a file fails, so its numbers do not count.
+//! Subtests are indented. They precede the line of their parent, or follow it between braces (tap,
+//! vitest). The innermost subtests are the tests, and their names are prefixed with the names of
+//! their parents. A parent that failed although its subtests passed is a failed test without a
+//! time. A new document begins with a version line, a file heading of `prove -v`, or a plan or
+//! first result after a complete document. A missing or unmet plan, results out of sequence, and
+//! `Bail out!` are errors of the report as a whole, as they are for prove. The numbers of node's
+//! results are ignored, because they are wrong if a file fails.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -26,8 +26,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     let lines = || head.text.lines().map(str::trim_end);
     let is_version = |line: &str| line.starts_with("TAP version 1");
     let has_result = || lines().any(|line| result(line).is_some());
-    // If the plan is at the end, which may be far away, two results in sequence suffice as
-    // evidence.
+    // The plan may be at the end, which is possibly far away, so two results in sequence suffice.
     let in_sequence = || {
         let mut numbers = lines().filter_map(|line| result(line)?.number);
         numbers.next() == Some(1) && numbers.next() == Some(2)
@@ -39,7 +38,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
         || in_sequence()
 }
 
-/// A result whose time may follow.
+/// A result whose message or time may be on the following lines.
 struct Pending {
     depth: usize,
     name: String,
@@ -48,11 +47,12 @@ struct Pending {
     message: Option<String>,
     /// True if the message is on a later line.
     says_more: bool,
-    /// True if only a comment can contain the test's message, because no block followed the result.
+    /// True if no block has followed the result, in which case only a comment can contain the
+    /// message.
     is_bare: bool,
-    /// The test's own name, if a brace after it may open its subtests.
+    /// The test's own name, if its line ends in a brace that may open its subtests.
     opens: Option<String>,
-    /// True if the test contains subtests; these have the times.
+    /// True if the test contains subtests, which have the times.
     holds_others: bool,
 }
 
@@ -81,9 +81,9 @@ struct Opened {
 
 struct Reader<'a> {
     tests: Tests<'a>,
-    /// The stated parent of the subtests of each depth.
+    /// Names of the stated parents of the subtests, by depth.
     groups: Vec<String>,
-    /// The last result.
+    /// The most recent result, which is not added yet.
     pending: Option<Pending>,
     /// The parents whose braces are open, outermost first.
     opened: Vec<Opened>,
@@ -96,12 +96,12 @@ struct Reader<'a> {
     is_prove: bool,
     /// True if the current document bailed out.
     bailed: bool,
-    /// The first result of the current document that is out of sequence, as an error.
+    /// Error about the first result of the current document that is out of sequence.
     disorder: Option<String>,
     /// True if the current document has node's summary.
     is_node: bool,
-    /// True if every name so far ends in the time of the test, as bats writes it: `adds in 12ms`;
-    /// `None` before the first.
+    /// True if every name so far ends in the time of the test, as in `adds in 12ms`, which bats
+    /// writes. `None` before the first name.
     names_end_in_times: Option<bool>,
 }
 
@@ -145,7 +145,7 @@ impl Reader<'_> {
                 }
                 return self.diagnostic(text, indent);
             }
-            // The block was truncated.
+            // The indentation ended without `...`, so the block was truncated.
             self.block = None;
         }
         let depth = indent / INDENT;
@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
         let is_bare = found.number.is_none() && found.name.is_empty();
         if depth == 0 && self.level(0).is_kept() {
-            // prove's own `ok` or `not ok` for the file.
+            // This is the `ok` or `not ok` with which prove ends a file.
             if is_bare && self.is_prove {
                 return Ok(());
             }
@@ -249,8 +249,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Treats the last result as the parent of the following results at `depth`, if its line ended
-    /// in a brace.
+    /// If a result at `depth` follows a line that ended in a brace, makes the test of that line its
+    /// parent.
     fn open_braces(&mut self, depth: usize) {
         let opens = |own: &Pending| own.opens.is_some() && own.is_bare && own.depth + 1 == depth;
         let Some(parent) = self.pending.take_if(|own| opens(own)) else { return };
@@ -324,8 +324,8 @@ impl Reader<'_> {
             && pending.message.is_none()
             && indent == pending.depth * INDENT
         {
-            // bats and busted give the reason for a failure in comments; others count their tests
-            // there.
+            // bats and busted give the reason for a failure in a comment. Other harnesses count
+            // their tests there.
             pending.message = said(text).filter(|text| !text.is_empty() && !is_count(text));
         } else if self.block.is_none()
             && indent >= own
@@ -355,13 +355,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends the document; the following lines belong to the next one.
+    /// Ends the document. The lines that follow belong to the next one.
     fn end_document(&mut self) -> Result<(), String> {
         self.settle()?;
         self.close_below(0);
         let level = std::mem::take(self.level(0));
         match level.plan {
-            // A suite that bailed out need not meet its plan.
+            // A suite that bailed out need not meet its plan, or have one.
             _ if self.bailed => {}
             Some(plan) if !level.is_kept() => self.tests.fault(not_kept(plan, level.results)),
             None if level.results > 0 => {
@@ -471,10 +471,11 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
         own && (may_go_on || !goes_on())
     };
     let status = match passed {
-        // `# skipped` is also accepted, but for a failed test only the exact word is.
+        // A passed test may also have a longer word such as `# skipped`; a failed test must have
+        // exactly `# skip`.
         _ if is("skip", passed) => Status::Skipped,
         true => Status::Passed,
-        // A TODO test may fail.
+        // A test marked as TODO is allowed to fail.
         false if is("todo", false) => Status::Passed,
         false => Status::Failed,
     };
@@ -484,12 +485,13 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
     Some(TestPoint { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
 }
 
-/// Replaces `\#` in a name by `#`.
+/// Replaces `\#` with `#` in a name.
 fn unescaped(name: &str) -> Cow<'_, str> {
     if name.contains("\\#") { name.replace("\\#", "#").into() } else { name.into() }
 }
 
-/// Splits a name that ends in the time of the test, `adds in 12ms` or `adds in 3sec`.
+/// Splits a name that ends in the time of the test, such as `adds in 12ms` or `adds in 3sec`, into
+/// the name and the seconds.
 fn time_in_name(name: &str) -> Option<(&str, f64)> {
     let (name, time) = name.rsplit_once(" in ")?;
     let (number, unit) = match time.strip_suffix("ms") {

@@ -1,5 +1,5 @@
-//! A gate's result as a badge: a small SVG with the question at the left and the answer at the
-//! right. It loads and runs nothing.
+//! Renders the result of a gate as a badge, a small SVG with the question on the left and the
+//! answer on the right. It loads and runs nothing.
 
 use super::GateReport;
 use crate::charts::scene::text_width;
@@ -15,7 +15,7 @@ const HEIGHT: f64 = 20.0;
 /// Maximum width of the project's name, in columns.
 const LONGEST: usize = 32;
 
-/// Returns the picture. White letters have a contrast of at least 4.5 on every color here.
+/// Renders the badge. White letters have a contrast of at least 4.5 on every color used here.
 pub fn badge(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let count = |standing| gate.judged.iter().filter(|j| j.standing == standing).count();

@@ -1,5 +1,5 @@
-//! A gate's result as JUnit XML, which nearly every CI shows: one test per benchmark, which fails
-//! if it is worse and is skipped if its standing is unknown.
+//! Renders the result of a gate as JUnit XML, which nearly every CI system shows. Each benchmark is
+//! a test, which fails if the benchmark is worse and is skipped if its standing is unknown.
 
 use super::{GateReport, numbers, sentence, standing};
 use crate::label::label;
@@ -8,7 +8,7 @@ use assay_analysis::history::gate::{Judged, Standing};
 use assay_data::Unit;
 use std::fmt::Write;
 
-/// Returns the document; every line ends with a newline.
+/// Renders the document. Every line ends with a newline.
 pub fn junit(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let count = |standing| gate.judged.iter().filter(|j| j.standing == standing).count();

@@ -1,5 +1,6 @@
-//! A gate's result as a comment on a pull request. The first line is an invisible mark by which the
-//! next run finds and edits the comment. Names may contain anything and stay text.
+//! Renders the result of a gate as a comment on a pull request. The first line is an invisible mark
+//! by which the next run finds and edits the comment. Names may contain anything and are shown as
+//! text.
 
 use super::{GateReport, HEADS, numbers, rests_on, sentence, shown, standing};
 use crate::escape::{code, escaped};
@@ -12,7 +13,7 @@ use std::fmt::Write;
 /// Maximum number of rows; longer comments are not read.
 const MOST_ROWS: usize = 60;
 
-/// Returns the Markdown text, every line ended with a newline; the first line is the mark.
+/// Renders the comment as Markdown. Its first line is the mark, and every line ends with a newline.
 pub fn markdown(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let sign = match gate.standing() {
@@ -55,8 +56,9 @@ pub fn markdown(report: &GateReport<'_>) -> String {
     text
 }
 
-/// Returns the mark of a project's comment. Letters, digits, dots and single dashes of the project
-/// name are kept, all other bytes are written as numbers, so that no name can end the mark early.
+/// Returns the mark of a project's comment. Letters, digits, dots, slashes, underscores and single
+/// dashes in the project name are kept. All other bytes are written as numbers, so that no name can
+/// end the mark early.
 fn mark(project: &str) -> String {
     let mut name = String::with_capacity(project.len());
     for byte in project.bytes() {

@@ -7,7 +7,7 @@ use crate::sarif::{document, uri};
 use assay_analysis::history::gate::{Judged, Standing};
 use serde_json::{Value, json};
 
-/// The rules: identifier, description and level. Results refer to them by index.
+/// The rules, each with its identifier, description and level. Results refer to them by index.
 const RULES: [(&str, &str, &str); 3] = [
     ("worse-than-normal", "A benchmark is worse than normal on this machine", "error"),
     ("not-known", "It is not known whether a benchmark is worse than normal", "none"),
@@ -17,8 +17,8 @@ const RULES: [(&str, &str, &str); 3] = [
 /// The SARIF kind of the results for each rule, in the order of [`RULES`].
 const KINDS: [&str; 3] = ["fail", "open", "pass"];
 
-/// Returns the document; normal benchmarks are included only if all are listed. `version` is that
-/// of the program.
+/// Returns the document. Normal benchmarks are included only if all are listed. `version` is the
+/// version of the program.
 pub fn sarif(report: &GateReport<'_>, version: &str) -> Value {
     let rules = RULES.map(|(id, told, level)| {
         json!({
@@ -69,7 +69,7 @@ fn result(report: &GateReport<'_>, judged: &Judged) -> Value {
     json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
-        // Only failures have a level.
+        // The level is `none` unless the kind is `fail`.
         "kind": KINDS[rule],
         "level": RULES[rule].2,
         "message": {"text": told},

@@ -27,7 +27,7 @@ view! {
 view! {
     /// The Kruskal-Wallis test.
     KruskalWallis of (test: &ChiSquaredTest) {
-        /// The statistic.
+        /// The Kruskal-Wallis statistic.
         #[serde(rename = "H")]
         h: Option<f64> => test.statistic,
         /// Degrees of freedom.
@@ -40,7 +40,7 @@ view! {
 view! {
     /// The Fligner-Killeen test.
     FlignerKilleen of (test: &ChiSquaredTest) {
-        /// The statistic.
+        /// The Fligner-Killeen statistic.
         #[serde(rename = "X2")]
         x2: Option<f64> => test.statistic,
         /// Degrees of freedom.
@@ -53,7 +53,7 @@ view! {
 view! {
     /// An F test of several groups.
     VarianceRatio of (test: &FTest) {
-        /// The statistic.
+        /// The F statistic.
         #[serde(rename = "F")]
         f: Option<f64>,
         /// Degrees of freedom of the numerator.
@@ -66,19 +66,19 @@ view! {
 }
 
 view! {
-    /// p-values of all pairs.
+    /// p-values of all pairs, unadjusted and adjusted.
     Pairwise of (all: &found::Pairwise) {
-        /// Not adjusted.
+        /// Unadjusted.
         raw: NamedValues<Option<f64>> = named(all, &all.raw),
-        /// Adjusted by Holm.
+        /// Adjusted by Holm's method.
         holm: NamedValues<Option<f64>> = named(all, &all.holm),
-        /// Adjusted by Benjamini and Hochberg.
+        /// Adjusted by the method of Benjamini and Hochberg.
         bh: NamedValues<Option<f64>> = named(all, &all.bh),
-        /// Adjusted by Benjamini and Yekutieli.
+        /// Adjusted by the method of Benjamini and Yekutieli.
         by: NamedValues<Option<f64>> = named(all, &all.by),
-        /// Adjusted by Hochberg.
+        /// Adjusted by Hochberg's method.
         hochberg: NamedValues<Option<f64>> = named(all, &all.hochberg),
-        /// Adjusted by Bonferroni.
+        /// Adjusted by Bonferroni's method.
         bonferroni: NamedValues<Option<f64>> = named(all, &all.bonferroni),
     }
 }

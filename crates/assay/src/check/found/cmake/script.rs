@@ -1,10 +1,9 @@
-//! The part of CMake's language that names programs: variables, lists, loops, functions, included
-//! files and subdirectories.
+//! Interprets the part of CMake's language that names programs: variables, lists, loops, functions,
+//! included files and subdirectories.
 //!
-//! Conditions are not evaluated. Every branch is taken, because the options that a build of
-//! benchmarks needs are switched on when it is configured: those that must be on for the command
-//! that adds an executable to run. Paths are relative to the top of the repository; those that CMake
-//! makes absolute begin with a slash.
+//! Conditions are not evaluated, and every branch is taken. The options that must be on for the
+//! command that adds an executable to run are switched on when the build is configured. Paths are
+//! relative to the root of the repository; paths that CMake makes absolute begin with a slash.
 
 use crate::check::found::tree::{Tree, directory_of, within};
 use regex::Regex;
@@ -16,7 +15,7 @@ pub(super) const FILE: &str = "CMakeLists.txt";
 const MOST_COMMANDS: usize = 200_000;
 /// Deepest nesting of functions, included files and subdirectories.
 const MOST_DEPTH: usize = 24;
-/// Longest value of a variable, bytes.
+/// Maximum length of a variable's value, in bytes.
 const MOST_VALUE: usize = 1 << 18;
 
 /// What the scripts of a project define.
@@ -26,25 +25,25 @@ pub(super) struct Project {
     pub executables: BTreeMap<String, Executable>,
     /// Libraries that each target is linked with, by the names that the scripts use.
     pub linked: BTreeMap<String, BTreeSet<String>>,
-    /// Options, with true for those that are on unless they are set.
+    /// Options by name, with true for those that are on by default.
     pub options: BTreeMap<String, bool>,
 }
 
 /// An executable that a script adds.
 pub(super) struct Executable {
     pub sources: Vec<String>,
-    /// The script.
+    /// The script that adds the executable.
     pub file: String,
-    /// Directory in which the build starts; empty for the top.
+    /// Directory in which the build starts; empty for the repository's root.
     pub root: String,
-    /// Names that every condition around it requires to be true, most of them options.
+    /// Names, usually of options, that must be true for every command that adds the executable.
     pub needs: BTreeSet<String>,
 }
 
 impl Project {
-    /// Reads all scripts below the top, those nearest to it first. A script that none of the
-    /// earlier ones has added is the root of a build if it declares a project; otherwise it may
-    /// belong to the first one in a way that is not understood here.
+    /// Reads all scripts of a tree, starting with those nearest to its root. A script that no
+    /// earlier one has included is the root of a build if it declares a project. Otherwise it may
+    /// belong to the first script in a way that is not understood here.
     pub fn of(tree: &Tree) -> Self {
         let mut reader = Reader {
             tree,
@@ -102,10 +101,10 @@ struct Command {
     words: Vec<Word>,
 }
 
-/// An argument.
+/// An argument as written.
 #[derive(Clone, Debug, PartialEq)]
 enum Word {
-    /// Split at semicolons after variables are replaced.
+    /// An unquoted argument, which is split at semicolons after variables are replaced.
     Plain(String),
     Quoted(String),
     /// Text in brackets, in which nothing is replaced.
@@ -114,11 +113,11 @@ enum Word {
 
 /// An `if` whose end has not been reached.
 struct OpenIf {
-    /// Number of known conditions outside of it.
+    /// Number of names in `Reader::conditions` that come from outside the `if`.
     outside: usize,
-    /// The name that is false in the current branch, if it is the only condition.
+    /// The name X if the condition is `NOT X`. If that branch leaves the file, X is true after it.
     negated: Option<String>,
-    /// True if the branch ends the file.
+    /// True if the `NOT X` branch leaves the file, with `return` or a fatal error.
     ends: bool,
 }
 
@@ -127,19 +126,19 @@ struct OpenIf {
 struct Function {
     parameters: Vec<String>,
     body: Vec<Command>,
-    /// True if it has variables of its own.
+    /// True for a function, which has its own variables; false for a macro.
     has_scope: bool,
 }
 
 struct Reader<'t> {
     tree: &'t Tree,
-    /// Directory of the root that is being read.
+    /// Directory in which the current build starts.
     root: String,
     project: Project,
     functions: BTreeMap<String, Function>,
     /// Libraries that every later target is linked with.
     for_all: BTreeSet<String>,
-    /// Names that are true where the next command runs.
+    /// Names that must be true for the next command to run.
     conditions: Vec<String>,
     /// Files that have been read.
     read: BTreeSet<String>,
@@ -163,7 +162,7 @@ impl Reader<'_> {
         self.conditions.truncate(outside);
     }
 
-    /// Follows the conditions of a command.
+    /// Updates the conditions if the command is part of an `if` or ends its branch.
     fn condition(&mut self, command: &Command, open: &mut Vec<OpenIf>) {
         match (command.name.as_str(), open.last_mut()) {
             ("if", _) => {
@@ -189,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Runs commands of a file.
+    /// Runs the commands of a file or of a block in it.
     fn run(&mut self, commands: &[Command], file: &str, variables: &mut Variables, depth: usize) {
         let mut next = 0;
         let mut open = Vec::new();
@@ -364,7 +363,7 @@ fn is_fatal(words: &[Word]) -> bool {
     words.first().and_then(named) == Some("FATAL_ERROR")
 }
 
-/// Runs a command that only sets variables; others are ignored.
+/// Runs a command that only sets variables. Ignores any other command.
 fn set(name: &str, words: &[String], variables: &mut Variables) {
     let mut assign = |name: &String, value: String| {
         if value.len() <= MOST_VALUE {
@@ -434,7 +433,8 @@ fn parsed_arguments(keywords: [&String; 3], words: &[String]) -> BTreeMap<String
     found.into_iter().map(|(name, values)| (name, values.join(";"))).collect()
 }
 
-/// Returns the items of a loop: `a b`, `IN LISTS x y` or `IN ITEMS a b`. A range gives no items.
+/// Returns the items of a loop over `a b`, `IN LISTS x y` or `IN ITEMS a b`. A loop over a range
+/// has no items here.
 fn items_of(words: &[String], variables: &Variables) -> Vec<String> {
     let is = |at: usize, word: &str| words.get(at).is_some_and(|own| own == word);
     if is(0, "RANGE") {
@@ -459,7 +459,8 @@ fn items_of(words: &[String], variables: &Variables) -> Vec<String> {
     items
 }
 
-/// Returns the index after the end of a block that begins before `from`.
+/// Returns the index after the command that ends a block, given the index `from` of the first
+/// command in the block.
 fn end_of(commands: &[Command], from: usize, name: &str) -> usize {
     let end = format!("end{name}");
     let mut depth = 1;
@@ -492,7 +493,8 @@ fn expanded(words: &[Word], variables: &Variables) -> Vec<String> {
     all
 }
 
-/// Returns a text with `${NAME}` replaced, innermost first; an unknown name is empty.
+/// Returns the text with each `${NAME}` replaced, innermost first. Unknown names are replaced by
+/// nothing.
 fn replaced(text: &str, variables: &Variables) -> String {
     let mut text = text.to_owned();
     // A value may contain a reference to itself, which CMake would not replace again.
@@ -510,7 +512,7 @@ fn replaced(text: &str, variables: &Variables) -> String {
     text
 }
 
-/// Returns a path from the top of the repository.
+/// Returns a path relative to the root of the repository.
 fn placed(directory: &str, path: &str) -> String {
     let path = match path.strip_prefix('/') {
         Some(absolute) => absolute.to_owned(),
@@ -529,7 +531,7 @@ fn placed(directory: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Returns the files of patterns, as absolute paths.
+/// Returns the files that match one of the patterns, as absolute paths.
 fn globbed(tree: &Tree, directory: &str, patterns: &[String], recurses: bool) -> Vec<String> {
     let mut found = Vec::new();
     for pattern in patterns {
@@ -543,7 +545,7 @@ fn globbed(tree: &Tree, directory: &str, patterns: &[String], recurses: bool) ->
     found
 }
 
-/// Returns the commands of a script. Other text is skipped.
+/// Parses a script into commands, skipping any other text.
 fn parsed(text: &str) -> Vec<Command> {
     let mut scanner = Scanner { rest: text };
     let mut commands = Vec::new();

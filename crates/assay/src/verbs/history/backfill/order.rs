@@ -5,7 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the indices of the missing items, in the order in which to measure them. O(n log n).
+/// Returns the indices of the items that are not done, in the order in which to measure them. O(n
+/// log n).
 pub(super) fn order(done: &[bool]) -> Vec<usize> {
     let Some(last) = done.len().checked_sub(1) else { return Vec::new() };
     let mut order: Vec<usize> = [last, 0].into_iter().filter(|&end| !done[end]).collect();

@@ -1,12 +1,12 @@
-//! Selects the revisions of a backfill: a range of commits by first parents, single revisions, or
-//! both; oldest first.
+//! Selects the revisions of a backfill, oldest first: a range of commits by first parents,
+//! individual revisions, or both.
 
 use crate::revisions::{named, told};
 use anyhow::bail;
 use assay_measure::git;
 use assay_measure::revisions::{Repository, Revision};
 
-/// Number of hex digits of a commit's name that are shown.
+/// Number of hex digits of a commit hash that are shown.
 const SHORT: usize = 12;
 
 /// A revision to be measured.
@@ -21,7 +21,8 @@ pub(super) struct Chosen {
 /// Returns all requested revisions, without duplicates.
 ///
 /// # Errors
-/// If a revision does not exist.
+///
+/// Returns an error if a revision does not exist.
 pub(super) fn chosen(
     repository: &mut Repository,
     range: Option<&str>,

@@ -1,5 +1,5 @@
-//! Collects the changes of all benchmarks of a project into events. Benchmarks are read one after
-//! the other, so that only one is in memory.
+//! Combines the changes of all benchmarks of a project into events. Benchmarks are read one at a
+//! time, so that only one is in memory.
 
 use super::{Args, CONFIDENCE, gone, narrowing_of_event};
 use crate::{Ending, output, present};
@@ -12,7 +12,7 @@ use assay_history::{SeriesSelection, Store};
 use assay_report::history::{self, EventsReport};
 use assay_report::json::{self, Happenings};
 
-/// Finds and shows the events.
+/// Collects the events and shows them.
 pub(super) fn run(
     args: &Args,
     store: &Store,
@@ -53,7 +53,7 @@ pub(super) fn run(
     let missing = store.vanished_among(project, names)?;
     gathering.note(missing.iter().map(|(name, missing)| vanished(name, missing)));
     let mut events = gathering.finish();
-    // Each event needs a few calls of git.
+    // Each event needs a few calls of git, so only the shown events are examined.
     let is_whole = args.all || args.look.json;
     let shown = if is_whole { events.events.len() } else { history::EVENTS };
     let told = || events.events.iter().take(shown);
