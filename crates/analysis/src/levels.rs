@@ -154,22 +154,21 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     if depth < 2 {
         return None;
     }
-    if of_series && is_of_recordings(samples, subject) {
-        let inner = &NAMES[NAMES.len().saturating_sub(depth - 1)..];
-        let between = (1..=(depth - 1 - inner.len())).map(|number| format!("level {number}"));
-        let inner = inner.iter().map(|name| (*name).to_owned());
-        let names = std::iter::once(RECORDING.to_owned()).chain(between).chain(inner).collect();
-        return Some(Nested { levels, names, of_series, error_if_independent });
-    }
-    let unnamed = depth.saturating_sub(NAMES.len());
-    let named = match samples.subjects.get(subject) {
-        Some(of) if of_series && !samples.side_of(of).builds.is_empty() => &NAMES[1..],
-        _ => &NAMES[NAMES.len() - (depth - unnamed)..],
+    let has_builds =
+        samples.subjects.get(subject).is_some_and(|own| !samples.side_of(own).builds.is_empty());
+    // Without an iteration level, the runs of a build are processes.
+    let below_builds = &NAMES[2..];
+    let (outermost, inner) = if of_series && is_of_recordings(samples, subject) {
+        (Some(RECORDING), &NAMES[NAMES.len().saturating_sub(depth - 1)..])
+    } else if of_series && has_builds {
+        (Some(BUILD), &below_builds[..below_builds.len().min(depth - 1)])
+    } else {
+        (None, &NAMES[NAMES.len().saturating_sub(depth)..])
     };
-    let names = (1..=unnamed)
-        .map(|number| format!("level {number}"))
-        .chain(named.iter().take(depth - unnamed).map(|name| (*name).to_owned()))
-        .collect();
+    let unnamed = depth - inner.len() - usize::from(outermost.is_some());
+    let between = (1..=unnamed).map(|number| format!("level {number}"));
+    let named = |name: &&str| (*name).to_owned();
+    let names = outermost.iter().map(named).chain(between).chain(inner.iter().map(named)).collect();
     Some(Nested { levels, names, of_series, error_if_independent })
 }
 
@@ -205,6 +204,7 @@ fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<(Leve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_data::samples::Recorded;
     use assay_data::samples::{Inner, Observation};
     use assay_data::{Metric, Unit};
 
@@ -241,6 +241,31 @@ mod tests {
         // A value without a level prevents the computation.
         samples.push_value(0, 3.0);
         assert_eq!(of(&samples, 0, 0), None);
+    }
+
+    #[test]
+    fn every_level_has_a_name_however_deep_they_are() {
+        let of_depth = |depth: usize, change: &dyn Fn(&mut Samples)| {
+            let mut samples = samples();
+            change(&mut samples);
+            for number in 0..2_u32.pow(u32::try_from(depth).expect("a small depth")) {
+                let level: Vec<u32> = (0..depth).rev().map(|place| number >> place & 1).collect();
+                let values = vec![f64::from(number)];
+                samples.push(Observation { level, values, ..Observation::default() });
+            }
+            let found = of(&samples, 0, 0).expect("there are levels");
+            assert_eq!(found.names.len(), found.levels.levels.len());
+            found.names.join(" ")
+        };
+        let builds = |samples: &mut Samples| samples.sides[0].builds = vec!["a".to_owned()];
+        let recordings =
+            |samples: &mut Samples| samples.sides[0].recordings = vec![Recorded::default()];
+        assert_eq!(of_depth(5, &|_| ()), "level 1 machine build process iteration");
+        assert_eq!(of_depth(2, &builds), "build process");
+        assert_eq!(of_depth(3, &builds), "build process iteration");
+        assert_eq!(of_depth(5, &builds), "build level 1 level 2 process iteration");
+        assert_eq!(of_depth(2, &recordings), "recording iteration");
+        assert_eq!(of_depth(6, &recordings), "recording level 1 machine build process iteration");
     }
 
     #[test]

@@ -450,8 +450,8 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
 }
 
 /// Returns options that keep git from running the filters that the repository itself configures for
-/// its files. Filters of the user's own configuration still run. `None` if git can't be run, or if
-/// a filter has a name that no option can contain.
+/// its files. Filters of the user's own configuration still run. `None` if git can't list them, or
+/// if a filter has a name that no option can contain.
 pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     if has_no_filters(directory) {
         return Some(Vec::new());
@@ -482,8 +482,9 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
             options.extend(["-c".to_owned(), format!("{driver}.{option}")]);
         }
     }
-    // Without a match git exits with 1 and prints nothing.
-    (listed.status.success() || text.is_empty()).then_some(options)
+    // Without a match git exits with 1. Any other status means that nothing is known, as from a git
+    // before 2.26, which has no `--show-scope`.
+    matches!(listed.status.code(), Some(0 | 1)).then_some(options)
 }
 
 /// Returns true if the configurations of all repositories that a directory can belong to mention no
