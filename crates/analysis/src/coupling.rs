@@ -12,7 +12,8 @@
 //! ended at the first failure. A mean of few values has the interval of a proportion with as many
 //! trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a given mean,
 //! zeros and ones have the largest spread, so the interval is conservative. If the mean covers all
-//! detected changes, or all rewrites, there is no uncertainty, and both ends equal the mean.
+//! changes that are or might be detected, or all rewrites, there is no uncertainty, and both ends
+//! equal the mean.
 //!
 //! A test file belongs to a source by its name (`test_stack.py` to `stack.py`). A file that matches
 //! no name belongs to the source that contains more than half of the functions its tests use, if
@@ -195,11 +196,15 @@ fn coupling(
         let share = own.killed_by.iter().filter(is_own).count() as f64 / own.killed_by.len() as f64;
         focus.push(share);
     }
-    let focus = mean(&focus, killed.len());
+    let pending =
+        |all: &[&MutantResult]| all.iter().filter(|own| own.fate == Fate::Pending).count();
+    // Any change that was not tried might be detected.
+    let detectable = killed.len() + pending(mutants);
+    let focus = mean(&focus, detectable);
     let files = owners.count() as f64;
     let among_files = |counts: &[f64]| {
         let shares: Vec<f64> = counts.iter().map(|own| own / files).collect();
-        mean(&shares, killed.len()).map(|own| Mean {
+        mean(&shares, detectable).map(|own| Mean {
             mean: counts.iter().sum::<f64>() / counts.len() as f64,
             // At least one file fails.
             interval: own.interval.map(|own| Interval {
@@ -225,7 +230,6 @@ fn coupling(
     let mut foreign: Vec<(String, usize)> =
         foreign.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
     foreign.sort_by_key(|(name, times)| (std::cmp::Reverse(*times), name.clone()));
-    let pending = rewrites.iter().filter(|own| own.fate == Fate::Pending).count();
     let mut own = Coupling {
         score: score(mutants.iter().copied(), false),
         complete: complete.len(),
@@ -235,7 +239,7 @@ fn coupling(
         foreign,
         rewrites: tried.len(),
         failing,
-        brittleness: mean(&fails, tried.len() + pending),
+        brittleness: mean(&fails, tried.len() + pending(rewrites)),
         brittle_tests,
         quadrant: None,
         is_clear: false,

@@ -128,6 +128,12 @@ fn a_sample_leaves_an_interval_open() {
     assert!(!all.units[0].is_clear);
     let locality = all.units[0].locality.unwrap();
     assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);
+    // A change that was not tried might be detected as well.
+    mutation.mutants[4] = with(0, Fate::Pending);
+    assert_eq!(couplings(&mutation).unwrap().units[0].focus.unwrap().interval, Some(interval));
+    mutation.mutants[4] = with(0, Fate::Survived);
+    let known = couplings(&mutation).unwrap().units[0].focus.unwrap().interval.unwrap();
+    assert_eq!((known.lower, known.upper), (1.0, 1.0));
 }
 
 #[test]
