@@ -1,4 +1,4 @@
-//! How release builds of the program are linked.
+//! Links release builds of the program.
 
 #[path = "../assay/linking.rs"]
 mod linking;

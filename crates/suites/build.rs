@@ -13,7 +13,8 @@ use std::{env, fs};
 
 /// Directory of the hooks, relative to the crate.
 const HOOKS: &str = "src/hooks";
-/// C source relative to the crate, name of the library, and flags specific to it.
+/// For each library, its C source relative to the crate, its file name, and the flags specific to
+/// it.
 const LIBRARIES: [(&str, &str, &[&str]); 2] = [
     (
         "../../c/marks.c",
@@ -34,7 +35,7 @@ const FLAGS: [&str; 12] = [
     "-fvisibility=hidden",
     "-Wl,--build-id=none",
     "-Wl,-z,noexecstack",
-    // Fuzz targets are compiled with a sanitizer, whose runtime exists only in their own programs.
+    // Fuzz targets are compiled with a sanitizer, whose runtime exists only in the fuzz programs.
     "-fno-sanitize=all",
 ];
 
@@ -61,7 +62,8 @@ fn main() -> Result<(), String> {
     })
 }
 
-/// Writes the compressed concatenation of all hooks, and a table of their names and lengths.
+/// Writes the compressed concatenation of all hooks, and a table of their names and lengths, to the
+/// directory `to`.
 fn pack(hooks: &Path, to: &Path) -> io::Result<()> {
     let mut files = Vec::new();
     for (language, below) in [("javascript", ""), ("python", ""), ("python", "warm/"), ("ruby", "")]

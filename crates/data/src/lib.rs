@@ -1,10 +1,10 @@
-//! The data model of `assay`: measurements, their plan and machine, and the files in which they are
-//! stored.
+//! The data model of `assay`: measurements, the plan and the machine behind them, and the files
+//! that store them.
 //!
-//! Everything that measures produces [`Samples`]; everything that decides reads them. This crate
-//! holds the model, the `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw
-//! exporters ([`export`]), and reads the numbers that programs report ([`reading`], [`protocol`]).
-//! It must not decide, compute statistics, read a clock or print.
+//! Everything that measures produces [`Samples`], and everything that decides reads them. This
+//! crate holds the model, the `.assay` format ([`assay_file`]), the importers ([`import`]) and the
+//! raw exporters ([`export`]), and parses the numbers that programs report ([`reading`],
+//! [`protocol`]). It must not make decisions, compute statistics, read a clock or print.
 //!
 //! ```
 //! use assay_data::{Metric, Samples};

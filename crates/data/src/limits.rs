@@ -1,24 +1,26 @@
-//! Limits on reading a file, so that a small one cannot exhaust memory: numbers of values, lines
-//! and columns, and of decompressed bytes. The program raises the limit at startup if the user has
-//! set a higher one.
+//! Limits on the numbers of values, lines, columns and decompressed bytes that are read from a
+//! file, so that a small file cannot exhaust memory. The program raises the limit at startup if the
+//! user has set a higher one.
 
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// Environment variable that sets the number of values a file may hold; messages mention it.
+/// Environment variable that sets the number of values that a file may hold. Error messages refer
+/// to it.
 pub const VARIABLE: &str = "ASSAY_MAX_VALUES";
-/// Default number of values. A comparison of two files of this size takes 2 GB.
+/// Default maximum number of values in a file. A comparison of two files of this size takes 2 GB of
+/// memory.
 const USUAL: usize = 20_000_000;
-/// Allowed number of decompressed bytes per value, including its separator.
+/// Number of decompressed bytes allowed per value, including its separator.
 const BYTES_A_VALUE: u64 = 26;
-/// Maximum number of columns of a table: a scan of two hundred commands produces thousands.
+/// Maximum number of columns of a table. A scan of two hundred commands produces thousands.
 pub(crate) const MOST_COLUMNS: usize = 100_000;
 
 static MOST_VALUES: OnceLock<NonZeroUsize> = OnceLock::new();
 
-/// Sets the number of values, and of lines, that a file may hold. Must be called before anything is
-/// read; only the first call has an effect.
+/// Sets the maximum number of values, and of lines, that a file may hold. Must be called before any
+/// file is read. Only the first call has an effect.
 pub fn allow_values(most: NonZeroUsize) {
     MOST_VALUES.get_or_init(|| most);
 }
@@ -28,12 +30,13 @@ pub(crate) fn most_values() -> usize {
     MOST_VALUES.get().map_or(USUAL, |most| most.get())
 }
 
-/// Returns the error text for a file that exceeds the limit, to be put after its name.
+/// Returns the error text for a file that exceeds the limit, without the file's name, which must
+/// precede it.
 pub(crate) fn too_many(what: &str) -> String {
     format!("has more than {} {what}; set {VARIABLE} to read it all the same", most_values())
 }
 
-/// Reads the decompressed bytes of a file, up to the limit.
+/// A reader of decompressed bytes that fails once they exceed the limit.
 pub(crate) struct Unpacked<R> {
     packed: R,
     left: u64,

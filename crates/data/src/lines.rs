@@ -1,7 +1,7 @@
-//! Lines of a text, one at a time in one reused buffer, with their numbers: the basis of every
-//! reader of text files.
+//! Reads a text line by line into one reused buffer, with line numbers. All readers of text files
+//! are built on it.
 //!
-//! Removes the byte-order mark and the carriage return, checks UTF-8, and refuses excessively long
+//! Strips the byte-order mark and carriage returns, checks UTF-8, and refuses excessively long
 //! lines, so that no input can make memory grow without bound. It does not depend on what the lines
 //! mean.
 
@@ -9,19 +9,19 @@ use crate::limits::{most_values, too_many};
 use crate::read_error::{FilePosition, ReadError};
 use std::io::{BufRead, ErrorKind, Read};
 
-/// Maximum length of a line, in bytes.
+/// Maximum length of a line including its ending, in bytes.
 pub(crate) const MAX_LINE: u64 = 16 * 1024 * 1024;
 
-/// Lines of a named text.
+/// A reader of the lines of a named text.
 pub(crate) struct Lines<R> {
     reader: R,
     file: String,
-    /// A line that is not entirely in the reader's buffer.
+    /// The current line, if it is not entirely in the reader's buffer.
     pieces: Vec<u8>,
     number: u64,
     /// Number of bytes before the current line.
     start: u64,
-    /// Number of bytes of the current line.
+    /// Number of bytes of the current line, including its ending.
     length: u64,
     /// Number of bytes of the current line that are still in the reader's buffer.
     borrowed: usize,
@@ -30,14 +30,14 @@ pub(crate) struct Lines<R> {
 /// A line without its line ending.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLine<'a> {
-    /// The text. If an unterminated line breaks off inside a character, the text before that
+    /// The text. If an unterminated line ends in the middle of a character, this excludes that
     /// character.
     pub text: &'a str,
     /// Line number, from 1.
     pub number: u64,
-    /// False if the text ended without a line feed, as after a crash.
+    /// False if the line was not terminated by a line feed, as after a crash.
     pub ended: bool,
-    /// Number of bytes of the text before this line.
+    /// Number of bytes before this line.
     pub start: u64,
     /// Number of bytes of this line, including its ending.
     pub bytes: u64,
@@ -49,7 +49,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, file, pieces: Vec::new(), number: 0, start: 0, length: 0, borrowed: 0 }
     }
 
-    /// Returns the next line; `None` at the end of the text. A line that is entirely in the
+    /// Returns the next line, or `None` at the end of the text. A line that is entirely in the
     /// reader's buffer is not copied.
     pub(crate) fn next(&mut self) -> Result<Option<TextLine<'_>>, ReadError> {
         self.reader.consume(self.borrowed);
@@ -60,7 +60,7 @@ impl<R: BufRead> Lines<R> {
         self.borrowed = match in_buffer {
             Ok(Some(end)) => end + 1,
             Ok(None) => 0,
-            // Interrupted by a signal: the slow path reads again.
+            // After an interruption by a signal, the slow path reads again.
             Err(error) if error.kind() == ErrorKind::Interrupted => 0,
             Err(error) => return Err(failed(error)),
         };
@@ -115,14 +115,14 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the error for a failed read: either damaged compressed data or an error of the system.
+/// Converts the error of a failed read into one about damaged compressed data or an I/O error.
 pub(crate) fn io_error(file: &str, source: std::io::Error) -> ReadError {
     let file = file.to_owned();
     let compressed =
         |problem: &str| ReadError::Compressed { file: file.clone(), problem: problem.to_owned() };
     match source.kind() {
-        // Plain readers end without an error; only a decoder detects that bytes are missing or
-        // wrong.
+        // Plain readers reach the end without an error. Only a decoder detects that bytes are
+        // missing or wrong.
         ErrorKind::UnexpectedEof => compressed("breaks off before its end"),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => compressed("damaged"),
         _ => ReadError::Io { file, source },

@@ -1,4 +1,4 @@
-//! Lists of names in sentences, and commands on a line.
+//! Formats lists of names for sentences, and commands on one line.
 
 use std::ffi::OsString;
 

@@ -1,6 +1,7 @@
-//! Names of metrics as users write them: in another case, in the plural, or as in other tools.
+//! Resolves the names of metrics as users write them: with different capitalization, in the plural,
+//! or as in other tools.
 
-/// Names that other tools give to metrics.
+/// Names used by other tools, with the corresponding metric names.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("walltime", "wall"),
     ("wall_time", "wall"),
@@ -35,8 +36,8 @@ pub fn meant<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .or_else(near)
 }
 
-/// Returns the message that there is no metric of this name, with the one that was probably meant
-/// and all known ones.
+/// Returns a message that there is no metric `name`, which suggests the one that was probably meant
+/// and lists all known ones.
 pub fn unknown(name: &str, known: &[&str]) -> String {
     let known = match (known, meant(name, known)) {
         ([only], _) => format!("the only one is `{only}`"),

@@ -1,11 +1,11 @@
-//! Results of mutation testing: small changes of a project's source, each of which its tests should
-//! notice. A mutant belongs to a unit (a function or method), a unit to a file. Nothing is decided
-//! here.
+//! Results of mutation testing: small changes to a project's source, each of which its tests should
+//! detect. A mutant belongs to a unit (a function or method), and a unit to a file. Nothing is
+//! decided here.
 
 /// Result of a mutant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// A test failed that passes without the mutant.
+    /// A test failed that passes without the mutant, or the test run ended abnormally.
     Killed,
     /// The tests took much longer than without the mutant and were stopped.
     TimedOut,
@@ -17,12 +17,12 @@ pub enum Fate {
     Uncovered,
     /// All tests passed, as they must: according to the compiler the program is unchanged.
     Equivalent,
-    /// The tests could not be run with the mutant: it cannot be built or loaded.
+    /// The tests could not be run because the mutant cannot be built or loaded.
     Unviable,
     /// Not tried: a comment in the source accepts that the mutant survives.
     Kept,
-    /// The code is not part of the program under test: it belongs to another platform or to a
-    /// disabled feature. Not tried.
+    /// Not tried: the code is not part of the program under test because it belongs to another
+    /// platform or to a disabled feature.
     Absent,
     /// Not tried.
     #[default]
@@ -30,7 +30,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// All results.
+    /// All fates.
     pub const ALL: [Self; 10] = [
         Self::Killed,
         Self::TimedOut,
@@ -44,7 +44,7 @@ impl Fate {
         Self::Pending,
     ];
 
-    /// Name in files.
+    /// Returns the name used in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Killed => "killed",
@@ -60,7 +60,7 @@ impl Fate {
         }
     }
 
-    /// Returns the result with the name `name`.
+    /// Returns the fate with this name in files.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|own| own.name() == name)
     }
@@ -79,11 +79,11 @@ impl Fate {
 /// A file with mutants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MutatedFile {
-    /// Path relative to the top of the project.
+    /// Path relative to the project's root directory.
     pub path: String,
     /// Usual name of the programming language.
     pub language: String,
-    /// Source text.
+    /// The unmodified text of the file.
     pub source: String,
 }
 
@@ -100,12 +100,12 @@ pub struct MutatedUnit {
     pub end: u32,
 }
 
-/// A position in a text: line and column, in characters, from 1.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
-    /// The line.
+    /// Line, counted from 1.
     pub line: u32,
-    /// The column.
+    /// Column in characters, counted from 1.
     pub column: u32,
 }
 
@@ -113,7 +113,7 @@ pub struct LineColumn {
 /// should notice it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutantResult {
-    /// Identifier.
+    /// Identifier of the mutant or rewrite.
     pub id: String,
     /// Index of the unit that it changes.
     pub unit: usize,
@@ -131,13 +131,13 @@ pub struct MutantResult {
     pub diff: String,
     /// Result.
     pub fate: Fate,
-    /// Indices of the tests that run the mutant's code, whether or not it was tried; `None` if
-    /// unknown.
+    /// Indices of the tests that run the mutant's code, whether or not the mutant was tried. `None`
+    /// if unknown.
     pub covered_by: Option<Vec<usize>>,
     /// Indices of the tests that failed.
     pub killed_by: Vec<usize>,
-    /// True if all tests that may use the mutant ran, so that the list of failing tests is
-    /// complete; otherwise the first failure ended the run.
+    /// True if `killed_by` is known to list every test that fails with the mutant. Otherwise, the
+    /// run may have ended at the first failure or timed out.
     pub is_complete: bool,
     /// Number of tests that finished.
     pub tests_run: usize,
@@ -145,8 +145,8 @@ pub struct MutantResult {
     pub seconds: Option<f64>,
     /// Explanation: the reason given in a comment, or the output of a run.
     pub reason: Option<String>,
-    /// The reason why the mutant may be equivalent to the original, so that no test could notice
-    /// it; `None` if there is no sign of that.
+    /// The reason why the mutant may be equivalent to the original, in which case no test could
+    /// detect it. `None` if nothing suggests that.
     pub doubt: Option<String>,
 }
 
@@ -155,9 +155,9 @@ pub struct MutantResult {
 pub struct MutationTest {
     /// Name of the test.
     pub name: String,
-    /// File of the test, if known.
+    /// Path of the file that contains the test, if known.
     pub file: Option<String>,
-    /// Duration without any mutant, in seconds.
+    /// Duration of the test without any mutant, in seconds.
     pub seconds: Option<f64>,
 }
 
@@ -168,31 +168,32 @@ pub struct Mutation {
     pub framework: String,
     /// The mutated files.
     pub files: Vec<MutatedFile>,
-    /// Units, by file.
+    /// The units, ordered by file.
     pub units: Vec<MutatedUnit>,
-    /// Mutants, by unit.
+    /// The mutants, ordered by unit.
     pub mutants: Vec<MutantResult>,
-    /// Rewrites, by unit: changes that keep the meaning. A test that fails with one (*killed* here)
-    /// depends on how the code is written.
+    /// The rewrites, ordered by unit. A rewrite preserves the meaning of the program, so a test
+    /// that fails because of one (*killed* here) depends on how the code is written.
     pub rewrites: Vec<MutantResult>,
-    /// True if the coupling of tests and code was examined: for a sample of the mutants all tests
-    /// ran, and rewrites were tried.
+    /// True if the coupling between tests and code was examined: all tests were run with a sample
+    /// of the mutants, and rewrites were tried.
     pub has_coupling: bool,
     /// Tests that the mutants were tried with.
     pub tests: Vec<MutationTest>,
-    /// Names of tests that failed in some runs without any mutant; they were left out.
+    /// Names of tests that did not pass in every run without a mutant. They are not in `tests`.
     pub flaky: Vec<String>,
-    /// The revision since which a line must have changed to be mutated; `None` if all lines were.
+    /// The revision since which a line must have changed to be mutated. `None` if there is no such
+    /// condition.
     pub since: Option<String>,
-    /// Duration of the whole suite, in seconds.
+    /// Duration of a run of the whole suite without any mutant, in seconds.
     pub suite_seconds: f64,
-    /// True if the mutants that were tried, apart from the extreme ones, are a random sample of
-    /// all.
+    /// True if the mutants that were tried, apart from extreme ones (operator `body`), are a random
+    /// sample of all mutants.
     pub is_sample: bool,
     /// Total duration, in seconds.
     pub seconds: f64,
     /// Number of mutants and rewrites whose result was known from an earlier run.
     pub known_before: usize,
-    /// Remarks for the reader.
+    /// Remarks shown with the results.
     pub notes: Vec<String>,
 }

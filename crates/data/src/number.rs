@@ -1,14 +1,15 @@
-//! The reader of numbers in text.
+//! Parses numbers in text.
 //!
-//! Programs that write for other programs use a decimal point and no groups ([`plain`]); some
-//! follow their user's locale, whose decimal mark may be a comma, without groups ([`ungrouped`]) or
-//! with them. Where digits may be grouped, `1,234` is a different number in different countries. A
-//! file's numbers are therefore read by [`Marks`]: all of them together decide what its marks mean.
+//! Programs that write for other programs use a decimal point and do not group digits ([`plain`]).
+//! Some follow their user's locale, whose decimal mark may be a comma, either without groups
+//! ([`ungrouped`]) or with them. If digits may be grouped, `1,234` is a different number in
+//! different countries. The numbers of such a file are therefore read by [`Marks`], which infers
+//! the meaning of the marks from all of them together.
 
 use std::cell::{Cell, RefCell};
 
-/// Parses a number in the form that programs write for other programs: digits with a point and an
-/// exponent, also `nan` and `inf`.
+/// Parses a number in the form that programs write for other programs: digits with an optional
+/// decimal point and exponent, or `nan` or `inf`.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     text.parse().ok()
 }
@@ -18,8 +19,8 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
     plain(text).filter(|value| value.is_finite())
 }
 
-/// Parses a number of a program that never groups digits: a comma in it is the decimal mark of the
-/// user's locale.
+/// Parses a number from a program that never groups digits, so that a comma is the decimal mark of
+/// the user's locale.
 pub(crate) fn ungrouped(text: &str) -> Option<f64> {
     match text.split_once(',') {
         Some((whole, fraction)) if is_digits(fraction) && !whole.contains('.') => {
@@ -30,7 +31,7 @@ pub(crate) fn ungrouped(text: &str) -> Option<f64> {
     }
 }
 
-/// Returns true if the text is a number under any meaning of the marks.
+/// Returns true if the text is a number in any style.
 pub(crate) fn is_number(text: &str) -> bool {
     plain(text).is_some() || Style::BOTH.iter().any(|style| style.read(text).is_some())
 }
@@ -63,8 +64,8 @@ impl Style {
         }
     }
 
-    /// Parses a number in this style. Groups have three digits and follow one to three digits that
-    /// do not begin with a zero.
+    /// Parses a finite number in this style. A group has three digits. The digits before the first
+    /// separator must number one to three and not begin with a zero.
     fn read(self, text: &str) -> Option<f64> {
         let (decimal, group) = self.marks();
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -102,7 +103,7 @@ impl Style {
     }
 }
 
-/// The meaning of the marks in a file's numbers, inferred from the numbers read so far.
+/// Infers the meaning of the marks in a file's numbers from the numbers read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     style: Style,
@@ -121,12 +122,12 @@ pub(crate) enum Conclusion {
     Right,
     /// The numbers must be read again, with decimal commas.
     DecimalCommas,
-    /// A number cannot be read with certainty: its text, and the reason.
+    /// A number cannot be read with certainty. Contains its text and the reason.
     Unclear(String, String),
 }
 
 impl Marks {
-    /// Makes marks of a known style.
+    /// Returns marks with a known style.
     pub(crate) fn of(style: Style) -> Self {
         Self { style, ..Self::default() }
     }
@@ -136,13 +137,14 @@ impl Marks {
         self.fixed.set(Some(tool));
     }
 
-    /// If a text whose value is not needed is a number, records it as evidence.
+    /// Records `text` as evidence if it is a number. For texts whose value is not needed.
     pub(crate) fn see(&self, text: &str) {
         self.read(text);
     }
 
-    /// Parses a finite number in the assumed style, or in the other style if that fails; in that
-    /// case, according to [`conclusion`](Self::conclusion), the file must be read again or refused.
+    /// Parses a finite number in the assumed style, or in the other style if that fails. In the
+    /// latter case, [`conclusion`](Self::conclusion) reports whether the file must be read again or
+    /// refused.
     pub(crate) fn read(&self, text: &str) -> Option<f64> {
         let has_mark = |c: char| c == '.' || c == ',';
         if !text.contains(has_mark) && !text.contains(SPACES) {

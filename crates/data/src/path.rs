@@ -1,8 +1,8 @@
-//! Paths as text, without looking at files, which may not exist.
+//! Operations on paths as text. Files are not accessed because they may not exist.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Returns a path without `.` and `..`.
+/// Returns the path with `.` and `..` resolved without regard to symbolic links.
 pub fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -15,7 +15,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns true for a relative path that does not leave the directory that it starts from.
+/// Returns true if the path is relative and contains no `..`.
 pub fn is_below(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

@@ -1,16 +1,15 @@
 //! The plan of a run: everything decided before the first measurement, recorded so that the verdict
-//! can be reproduced from the file to the digit.
+//! can be reproduced exactly from the file.
 //!
-//! `docs/concepts/deciding.md` explains the numbers here, and the simulations on which they are
-//! based.
+//! `docs/concepts/deciding.md` explains these numbers and the simulations on which they are based.
 
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// Level of an interval that holds at any moment, so that it may be evaluated after every block:
-/// equivalent to 95 % for the whole run of up to 1,024 blocks. The looks of a run that stops by
-/// itself have their own levels (`analysis::design::looks`). For other confidence levels it is
-/// scaled in proportion to the allowed error.
+/// Level of an interval that holds at any moment, so that it may be evaluated after every block. It
+/// is equivalent to 95 % for a whole run of up to 1,024 blocks. For other confidence levels, it is
+/// scaled in proportion to the allowed error. The looks of a run that stops by itself have levels
+/// of their own (`analysis::design::looks`).
 pub const LOOK_LEVEL_AT_95: f64 = 0.002;
 
 /// Number of blocks after which a run that stops by itself gives up: the look level was simulated
@@ -23,9 +22,9 @@ pub const MAX_BLOCKS: u32 = 1024;
 pub enum Threshold {
     /// A fraction of the reference: 0.01 is 1 %.
     Relative(f64),
-    /// An amount in a base unit: 6.667e-6 seconds.
+    /// An amount in a base unit, such as 6.667e-6 seconds.
     Absolute {
-        /// The amount, positive, in `unit`.
+        /// The amount in `unit`. Positive.
         value: f64,
         /// The base unit of `value`.
         unit: Unit,
@@ -42,12 +41,12 @@ impl Default for Threshold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
-    /// Evaluates at intervals, and stops when the answer is clear, at `max_blocks`, or when the
+    /// Evaluates at intervals. Stops when the answer is clear, at `max_blocks`, or when the time
     /// budget is spent.
     Sequential {
         /// Level of an interval that holds at any moment.
         look_level: f64,
-        /// Number of blocks at which the run gives up.
+        /// Number of blocks after which the run gives up.
         max_blocks: u32,
     },
     /// Takes exactly this many blocks and evaluates once.
@@ -61,11 +60,11 @@ pub enum StopRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StopReason {
-    /// Every comparison has its answer.
+    /// Every comparison has a clear answer.
     Clear,
-    /// For a single subject: its median is known precisely enough.
+    /// The median of a single subject is known precisely enough.
     Precise,
-    /// For a single subject: twice as many values hardly narrowed its interval.
+    /// Twice as many values hardly narrowed the interval of a single subject.
     Diminishing,
     /// The planned number of blocks was taken.
     Blocks,
@@ -86,7 +85,7 @@ pub struct Plan {
     pub confidence: f64,
     /// The smallest difference that matters.
     pub threshold: Threshold,
-    /// Stopping rule.
+    /// The rule by which the run stops.
     pub stop: StopRule,
     /// Time budget of the measurement, in seconds; `None` with a fixed number of blocks and no
     /// `--time`.
@@ -94,16 +93,16 @@ pub struct Plan {
     pub budget_seconds: Option<f64>,
     /// Number of warm-up blocks, which are taken first and not recorded.
     pub warmup: u32,
-    /// Name of the metric that decides.
+    /// Name of the metric that decides the verdict.
     pub primary: String,
-    /// Names of the secondary metrics, which share one error; empty for all.
+    /// Names of the secondary metrics, which share one allowed error. Empty for all other metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secondary: Vec<String>,
-    /// Condition that stops the run, checked after every block; replaces stopping when the answer
-    /// is clear.
+    /// Condition that stops the run, checked after every block instead of whether the answer is
+    /// clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Seed of all random choices; below 2^53, so that every JSON reader keeps it.
+    /// Seed of all random choices. Below 2^53, so that every JSON reader preserves it.
     pub seed: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Files and directories that only their owner can access, regardless of the umask: recordings may
-//! contain the arguments and the output of commands.
+//! Creates files and directories that only their owner can access regardless of the umask, because
+//! recordings may contain the arguments and output of commands.
 //!
 //! Everything that assay's programs keep in the user's state, cache or runtime directory is created
 //! here. Files that the user names, as with `--export`, are created with the usual permissions.
@@ -8,8 +8,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Returns options that create files readable by their owner only, on systems with such
-/// permissions; elsewhere access is determined by the directory.
+/// Returns options that create files accessible only to their owner. On systems without such
+/// permissions, access is determined by the directory.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -17,11 +17,12 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a directory of ours, with missing parents. If the directory exists, created by an
-/// earlier version or by hand, access by others is removed if possible.
+/// Creates a directory for assay's own files, with missing parents. If the directory already
+/// exists, created by an earlier version or by hand, access by others is removed if possible.
 ///
 /// # Errors
-/// If the directory cannot be created.
+///
+/// Returns an error if the directory cannot be created.
 pub fn directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -37,7 +38,7 @@ fn close(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(found) = fs::metadata(path) else { return };
     if found.permissions().mode() & 0o077 != 0 {
-        // A directory of another owner is left unchanged.
+        // A directory that belongs to another user is left unchanged.
         let _stays = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
     }
 }
@@ -45,18 +46,21 @@ fn close(path: &Path) {
 #[cfg(not(unix))]
 fn close(_: &Path) {}
 
-/// Creates an empty file, truncating any existing one.
+/// Creates an empty file, or truncates an existing one.
 ///
 /// # Errors
-/// If the file cannot be created.
+///
+/// Returns an error if the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(true).open(path)
 }
 
-/// Replaces a file as a whole; an interruption leaves either the old file or the new one.
+/// Replaces the whole contents of a file. If interrupted, either the old or the new contents
+/// remain.
 ///
 /// # Errors
-/// If the new file cannot be written; the old one is then unchanged.
+///
+/// Returns an error if the new file cannot be written. The old one is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));

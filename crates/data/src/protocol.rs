@@ -1,11 +1,11 @@
-//! The sample protocol, version 1: how a program under measurement reports its own numbers.
+//! The sample protocol, version 1, by which a program under measurement reports its own numbers.
 //!
-//! The variable [`VARIABLE`] tells the program where to write. The program appends JSON Lines:
-//! values, and regions between two readings of the monotonic clock.
-//! `docs/reference/sample-protocol.md` specifies it for authors of such programs. The lines come
-//! from programs that may crash, fork, or be wrong, so reading never fails: valid lines count, and
-//! every other line is a problem with its line number. Nothing is guessed: a start without a stop,
-//! or the reverse, gives no value.
+//! The variable [`VARIABLE`] tells the program where to write. The program appends JSON Lines that
+//! contain values, or regions between two readings of the monotonic clock.
+//! `docs/reference/sample-protocol.md` specifies the protocol for authors of such programs. Because
+//! these programs may crash, fork or be wrong, reading never fails: valid lines count, and every
+//! other line is a problem with its line number. Nothing is guessed: a start without a stop, or the
+//! reverse, gives no value.
 
 mod collect;
 mod line;

@@ -1,26 +1,26 @@
-//! Removes from pages to be published what they must not reveal unless the author requests it:
-//! paths on the author's disk, and anything that looks like a secret.
+//! Removes from pages to be published what they must not reveal without the author's request: paths
+//! on the author's disk, and anything that looks like a secret.
 //!
-//! Names of files, options and numbers stay on the page. Records are not changed; `--anonymous`
-//! does that.
+//! File names, options and numbers stay on the page. Records are not changed here. Use
+//! `--anonymous` for that.
 
 use crate::samples::without_secrets;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Directories that are the same on every machine and do not identify it. Paths in them are kept,
-/// because findings name such files.
+/// Directories that are the same on every machine and identify nobody. Paths in them are kept
+/// because findings refer to such files.
 const EVERYWHERE: [&str; 9] = ["bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"];
 
-/// An absolute path of at least one directory, and the text before it.
+/// Matches an absolute path with at least one directory, and the character before it.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
     // The pattern is a constant, and the test exercises it.
     #[expect(clippy::unwrap_used, reason = "a constant pattern either compiles always or never")]
     Regex::new(r"(^|[^\w.…/<:~-])/([\w.+@%~-]+)/((?:[\w.+@%~-]+/)*)([\w.+@%~-]*)").unwrap()
 });
 
-/// Returns the text with absolute paths shortened to their last component, and without anything
-/// that looks like a secret. O(length).
+/// Returns the text without anything that looks like a secret, and with absolute paths shortened to
+/// their last component unless they are in a system directory. O(length).
 pub fn publishable(text: &str) -> String {
     let text = without_secrets(text);
     let shortened = PATH.replace_all(&text, |found: &Captures<'_>| {

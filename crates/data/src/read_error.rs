@@ -1,5 +1,5 @@
-//! Errors in files that are read, worded so that the user can fix them: file, line, column, and the
-//! expected contents.
+//! Errors in files that are read, worded so that the user can fix them: they state the file, line,
+//! column and expected contents.
 //!
 //! Shared by the `.assay` reader and the importers. Contains no rules of any format.
 
@@ -7,10 +7,10 @@ use crate::excerpt::visible;
 use crate::system_error::reason;
 use std::fmt;
 
-/// A position in a file, printed as `file:line:column`.
+/// A position in a file, printed as `file:line:column`, or as `file:line` without a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePosition {
-    /// The file as the user named it; `stdin` for standard input.
+    /// The file as the user named it, or `stdin` for standard input.
     pub file: String,
     /// Line, counted from 1.
     pub line: u64,
@@ -76,7 +76,7 @@ pub enum ReadError {
         /// The beginning of the line.
         seen: String,
     },
-    /// The file was written in an unknown version of the format.
+    /// The file was written in an unknown, later version of the format.
     #[error(
         "`{file}` was written by a later assay (version {version}); this one reads version {known}: update assay to read it"
     )]
@@ -88,7 +88,7 @@ pub enum ReadError {
         /// The version that this program reads.
         known: u64,
     },
-    /// A line is wrong.
+    /// A line has an error.
     #[error("{place}: {}", visible(.problem))]
     Line {
         /// The position of the error.
@@ -106,8 +106,8 @@ fn suggestion(similar: &[String]) -> String {
     format!("; did you mean {}?", names.join(" or "))
 }
 
-/// Returns the beginning of a text as quoted in messages: at most 40 characters, control characters
-/// replaced.
+/// Returns the beginning of a text for quoting it in a message: at most 40 characters, with control
+/// characters replaced.
 pub(crate) fn quoted_start(text: &str) -> String {
     const SHOWN: usize = 40;
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };

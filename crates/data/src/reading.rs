@@ -1,11 +1,10 @@
-//! Numbers that programs print: selects those that `--metric` specifies from a run's output, and
-//! parses them.
+//! Selects the numbers that `--metric` specifies from the output of a run, and parses them.
 //!
 //! A spec consists of the name of a metric, the location of its numbers (all of stdout, matches of
-//! a regular expression, a position in JSON, or the [sample protocol](crate::protocol)), and the
-//! way in which several values of a run are reduced to one. Reading is strict: no number, several
-//! where one was expected, or a number in another unit is an error that shows what was found, never
-//! a guess, because a wrong number would silently affect a verdict. Nothing here runs programs.
+//! a regular expression, a position in JSON, or the [sample protocol](crate::protocol)), and how
+//! several values of a run are reduced to one. Reading is strict: a missing number, several where
+//! one was expected, or a number in another unit is an error that shows what was found. Nothing is
+//! guessed, because a wrong number would silently affect a verdict. Nothing here runs programs.
 
 mod error;
 mod number;

@@ -1,9 +1,9 @@
 //! Samples: subjects, metrics and observations, stored in columns.
 //!
-//! An observation is one measurement of a subject, with the values of all metrics together, so that
-//! they can be related to each other, and with its position in its block. Observations are stored
-//! as columns, because an analysis walks one metric of one subject, and because ten thousand runs
-//! must use little memory. Nothing is interpreted here.
+//! An observation is one measurement of a subject. It has the values of all metrics together, so
+//! that they can be related to each other, and a position in its block. Observations are stored in
+//! columns because an analysis walks one metric of one subject, and because ten thousand runs must
+//! use little memory. Nothing is interpreted here.
 
 use crate::environment::Environment;
 use crate::finding::Finding;
@@ -48,9 +48,10 @@ pub use summary::Summary;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
-    /// In blocks: every subject once per block, in random order.
+    /// In blocks. Every subject was measured once per block, in random order.
     Blocks,
-    /// Recorded separately: the numbers do not show how much drift there was between recordings.
+    /// Recorded separately, so that the numbers do not show how much drift there was between
+    /// recordings.
     Unpaired,
     /// Only a summary is available.
     Summary,
@@ -61,24 +62,25 @@ pub enum Design {
 pub struct Observation {
     /// Index of the subject.
     pub subject: usize,
-    /// The counting pass that it belongs to; `None` for a measurement.
+    /// The counting pass to which the observation belongs, or `None` for a measurement.
     pub pass: Option<Pass>,
-    /// The block, counted from 0 within its pass; `None` if not measured in blocks.
+    /// The block, counted from 0 within its pass. `None` if the observation was not made in a
+    /// block.
     pub block: Option<u32>,
-    /// Position within the block, counted from 0.
+    /// Position within the block, counted from 0. `None` if unknown.
     pub position: Option<u32>,
-    /// Nesting as other tools record it (build, process, iteration), outermost first.
+    /// Nesting as recorded by other tools (build, process, iteration), outermost level first.
     pub level: Vec<u32>,
-    /// Seconds since the run began.
+    /// Time since the start of the run, in seconds.
     pub time: Option<f64>,
     /// Outcome of the observation.
     pub outcome: Outcome,
-    /// One value per metric of the samples, in their order; NaN if missing.
+    /// One value per metric of the samples, in the same order. NaN if missing.
     pub values: Vec<f64>,
 }
 
-/// Values of one metric within one observation, if the program reported several; the observation
-/// itself contains the value to which they are reduced.
+/// Values of one metric within one observation, if the program reported several. The observation
+/// itself has the value to which they are reduced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inner {
     /// Index of the subject.
@@ -94,24 +96,24 @@ pub struct Inner {
 /// The complete contents of one run or one import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// The plan made before measuring; `None` for imported numbers.
+    /// The plan made before measuring. `None` for imported numbers.
     pub plan: Option<Plan>,
-    /// The machine; empty for imported numbers without facts.
+    /// Facts about the machine. Empty for imported numbers that come without any.
     pub environment: Environment,
-    /// The sides that are compared; the first is the reference.
+    /// The sides that are compared, starting with the reference.
     pub sides: Vec<Side>,
-    /// The rows on which sides are compared; a single row without a name if there are only
-    /// commands.
+    /// The rows on which sides are compared. There is a single row without a name if only commands
+    /// were measured.
     pub rows: Vec<Row>,
-    /// The measured subjects: rows on sides, at values of parameters.
+    /// The measured subjects. Each is a row on a side, at certain values of the parameters.
     pub subjects: Vec<Subject>,
-    /// The metrics; the first is the primary one unless the plan names another.
+    /// The metrics. The first one is primary unless the plan names another.
     pub metrics: Vec<Metric>,
-    /// The reason why measuring stopped, if the file states it.
+    /// The reason why measuring stopped. `None` if the file does not state it.
     pub stop: Option<StopReason>,
     /// Findings made while reading or measuring.
     pub findings: Vec<Finding>,
-    /// Start of the run, RFC 3339.
+    /// Start time of the run, in RFC 3339 format.
     pub started: Option<String>,
     /// The command line of the measuring program.
     pub argv: Vec<String>,
@@ -135,23 +137,22 @@ impl Samples {
         Self { metrics, observations: Columns { values, ..Columns::default() }, ..Self::default() }
     }
 
-    /// Like [`Self::new`], for untrusted files: values beyond the limit are not stored, and
-    /// [`Self::unbounded`] reports that.
+    /// Like [`Self::new`], but for untrusted files. Values beyond the limit are not stored, which
+    /// makes [`Self::unbounded`] return `None`.
     pub(crate) fn bounded(metrics: Vec<Metric>) -> Self {
         let mut samples = Self::new(metrics);
         samples.observations.most = Some(most_values());
         samples
     }
 
-    /// Returns the samples without a limit once the file has been read; `None` if it held more than
-    /// the limit.
+    /// Removes the limit once the file has been read. Returns `None` if the file exceeded it.
     pub(crate) fn unbounded(mut self) -> Option<Self> {
         self.observations.most = None;
         (!self.observations.overflowed).then_some(self)
     }
 
-    /// Adds a metric, missing in all observations so far, and returns its index. An existing metric
-    /// with the same name is reused.
+    /// Adds a metric with missing values in all observations so far, and returns its index. Returns
+    /// the index of an existing metric if the name is the same.
     pub fn add_metric(&mut self, metric: Metric) -> usize {
         if let Some(index) = self.metric_index(&metric.name) {
             return index;
@@ -161,8 +162,8 @@ impl Samples {
         self.metrics.len() - 1
     }
 
-    /// Fills the column of the metric `into` with the values of `metric` divided by those of `by`.
-    /// Quotients that are not finite are missing.
+    /// Fills the column of the metric `into` with the quotients of the values of `metric` and `by`.
+    /// Quotients that are not finite become missing values.
     pub(crate) fn divide(&mut self, into: usize, metric: usize, by: usize) {
         let columns = &mut self.observations.values;
         for index in 0..columns[into].len() {
@@ -171,8 +172,8 @@ impl Samples {
         }
     }
 
-    /// Returns one value per metric, as in an [`Observation`]: the `known` ones, given by metric
-    /// index, and NaN for all others.
+    /// Returns one value per metric, as in an [`Observation`]. The values in `known` are given by
+    /// metric index. All others are NaN.
     pub fn values_of(&self, known: &[(usize, f64)]) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         known.iter().for_each(|&(metric, value)| values[metric] = value);
@@ -194,8 +195,8 @@ impl Samples {
         self.len() == 0
     }
 
-    /// Appends an observation. Values beyond the known metrics are dropped; values for the
-    /// remaining metrics are missing.
+    /// Appends an observation. Surplus values are dropped, and metrics without a value get a
+    /// missing one.
     pub fn push(&mut self, observation: Observation) {
         if self.observations.refuses() {
             return;
@@ -216,8 +217,8 @@ impl Samples {
         }
     }
 
-    /// Appends a value of the first metric, outside of blocks. Allocates only when the columns
-    /// grow: importers call it a million times.
+    /// Appends a value of the first metric, outside of blocks. Importers call this a million times,
+    /// so it allocates only when the columns grow.
     pub fn push_value(&mut self, subject: usize, value: f64) {
         let o = &mut self.observations;
         if o.refuses() {
@@ -235,8 +236,7 @@ impl Samples {
         }
     }
 
-    /// Fills empty samples with observations of one subject, given as whole columns of values of
-    /// the same length.
+    /// Fills empty samples with observations of one subject, given as columns of equal length.
     pub(crate) fn take_columns(
         &mut self,
         subject: usize,
@@ -256,9 +256,8 @@ impl Samples {
         (0..count).for_each(|index| o.outcome.push(index, outcome(index), Outcome::Ok));
     }
 
-    /// Appends all observations of `other`, outside of blocks, with subjects and metrics
-    /// renumbered: `subjects` and `metrics` map the indices of `other` to ours. A column that can
-    /// be taken over as a whole is not copied.
+    /// Appends all observations of `other`, outside of blocks. `subjects` and `metrics` map the
+    /// indices of `other` to those of `self`. A column that can be moved as a whole is not copied.
     pub(crate) fn append(&mut self, mut other: Samples, subjects: &[usize], metrics: &[usize]) {
         let is_plain =
             other.observations.level.0.is_empty() && other.observations.time.0.is_empty();
@@ -298,14 +297,14 @@ impl Samples {
         }
     }
 
-    /// Returns true if the observations consist of a subject and values only.
+    /// Returns true if the observations have only a subject and values.
     fn has_only_values(&self) -> bool {
         let o = &self.observations;
         let sparse = [o.block.0.is_empty(), o.position.0.is_empty(), o.time.0.is_empty()];
         sparse.into_iter().all(|empty| empty) && o.outcome.0.is_empty() && o.level.0.is_empty()
     }
 
-    /// Returns the observation at `index`, in the order of measuring; `None` past the end.
+    /// Returns the observation at `index`, in the order of measuring. `None` if it is out of range.
     pub fn observation(&self, index: usize) -> Option<Observation> {
         let o = &self.observations;
         let known = |v: u32| (v != NOWHERE).then_some(v);
@@ -322,8 +321,8 @@ impl Samples {
     }
 
     /// Keeps the observations of the subjects that have a new index in `subjects`, with the metrics
-    /// that have one in `metrics`. A value that `table` (by old subject and metric) excludes
-    /// becomes missing. The caller updates the subjects and metrics themselves.
+    /// that have one in `metrics`. A value that `table` excludes (indexed by old subject and
+    /// metric) becomes missing. The caller must update the lists of subjects and metrics.
     pub(crate) fn keep_observations(
         &mut self,
         table: &[Vec<bool>],
@@ -353,8 +352,8 @@ impl Samples {
         o.values.retain(|_| kept.next().unwrap_or(false));
     }
 
-    /// Returns the index of the subject that `subject` is compared with; `None` for a reference,
-    /// and if the file names no valid one.
+    /// Returns the index of the subject with which `subject` is compared. `None` if it is a
+    /// reference, or if the file names no valid reference.
     pub fn reference_of(&self, subject: usize) -> Option<usize> {
         let against = self.subjects.get(subject)?.against.unwrap_or(0);
         (against != subject && against < self.subjects.len()).then_some(against)
@@ -372,8 +371,8 @@ impl Samples {
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
-    /// Returns the design by which the samples were taken: in blocks if there are several subjects
-    /// and every observation has a block, a summary if there is nothing else.
+    /// Returns the design by which the samples were taken: in blocks if every observation has a
+    /// block, a summary if there are only summaries, and unpaired otherwise.
     pub fn design(&self) -> Design {
         if self.is_empty() && !self.summaries.is_empty() {
             return Design::Summary;

@@ -1,8 +1,8 @@
-//! Recordings of the parts of a project that the tests of a run used: the code they entered, the
-//! files they opened, the programs they started.
+//! The parts of a project that the tests of a run used: the code they entered, the files they
+//! opened, the programs they started.
 //!
-//! Lines, and paths relative to the top of the project, are stored as the suite's processes wrote
-//! them. `assay_suites::coverage` uses them to select the tests affected by a change.
+//! Lines, and paths relative to the project's root directory, are stored as the suite's processes
+//! wrote them. `assay_suites::coverage` uses them to select the tests affected by a change.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,15 @@ impl SuiteUsage {
 /// The recording of one process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessUsage {
-    /// Files with code, by the numbers that the process gave them.
+    /// Paths of source files, by the number that the process gave each of them.
     pub sources: BTreeMap<u32, String>,
-    /// Resources used by each test, with its name, in the order in which the tests ended.
+    /// Names of the tests and the resources that each of them used, in the order in which the tests
+    /// ended.
     pub tests: Vec<(String, Used)>,
     /// Resources used outside of tests.
     pub outside: Used,
-    /// Imported files by importing file; `None` if the language does not report imports.
+    /// For each importing file, the numbers of the files that it imports. `None` if the language
+    /// does not report imports.
     pub imports: Option<BTreeMap<u32, Vec<u32>>>,
 }
 
@@ -38,9 +40,9 @@ pub struct ProcessUsage {
 pub struct Started {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// Working directory; `None` for the top of the project.
+    /// Working directory. `None` for the project's root directory.
     pub place: Option<String>,
-    /// True if `words` is incomplete: the program had further or unknown arguments.
+    /// True if `words` is incomplete because the program had further or unknown arguments.
     pub is_cut: bool,
 }
 
@@ -53,25 +55,25 @@ impl From<Vec<String>> for Started {
 /// Resources used by a test, or by a process outside of tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
-    /// By file number, the first lines of the functions and code blocks that were entered.
+    /// First lines of the functions and code blocks that were entered, by file number.
     pub blocks: BTreeMap<u32, Vec<u32>>,
     /// Numbers of the files that were loaded.
     pub loads: Vec<u32>,
-    /// Files opened for reading, including those that did not exist.
+    /// Files opened for reading, including nonexistent ones.
     pub opens: Vec<String>,
     /// Directories that were listed.
     pub lists: Vec<String>,
     /// Programs that were started.
     pub spawns: Vec<Started>,
-    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` stands
-    /// for all files below `a` except those below `a/b`, including their names.
+    /// Files from which the program was built. Their entire contents matter. `a/**:!a/b/**` stands
+    /// for all files below `a`, except those below `a/b`, and for their names.
     pub builds: Vec<String>,
     /// The reason why the record may be incomplete, if any.
     pub unseen: Option<String>,
 }
 
 impl Used {
-    /// Adds everything that `other` used.
+    /// Adds everything that `other` contains.
     pub fn add(&mut self, other: &Self) {
         for (file, lines) in &other.blocks {
             let own = self.blocks.entry(*file).or_default();

@@ -1,15 +1,15 @@
-//! Selection of benchmarks and metrics, and of the properties that form rows and columns: the
+//! Selects benchmarks and metrics, and the properties that form rows and columns, with the
 //! languages of `--filter`, `--row` and `--col`.
 //!
-//! A [`Filter`] consists of terms joined by `AND` (or by juxtaposition), `OR`, `-` for not, and
-//! parentheses. A term is `key:value`, where the value is a word (`*` matches anything), a quoted
-//! text, a regular expression between slashes, or several of these as `(a OR b)`. A word or
-//! expression without a key is searched for in the full name. The idea of one language for all
-//! keys, and the names of the keys, are from benchstat (golang.org/x/perf, `benchproc/syntax`). A
-//! [`Key`] alone names the property that forms rows or columns.
+//! A [`Filter`] consists of terms joined by `AND` (or by juxtaposition), `OR`, `-` for negation,
+//! and parentheses. A term is `key:value`, where the value is a word (`*` matches anything), a
+//! quoted text, a regular expression between slashes, or several of these as `(a OR b)`. A word or
+//! expression without a key is searched for in the full name. A [`Key`] alone names the property
+//! that forms rows or columns. The idea of one language for all keys, and the names of the keys,
+//! are from benchstat (golang.org/x/perf, `benchproc/syntax`).
 //!
-//! Only names, parameters, sides and metrics are examined, never values: selecting benchmarks by
-//! their results would bias the comparison.
+//! Only names, parameters, sides and metrics are examined, never values, because selecting
+//! benchmarks by their results would bias the comparison.
 
 mod keep;
 mod parse;
@@ -27,26 +27,26 @@ use regex::Regex;
 use std::fmt;
 use std::str::FromStr;
 
-/// Property of a benchmark by which it can be selected.
+/// A property by which benchmarks and metrics can be selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// `.name`: the name without parameters.
     Name,
     /// `.fullname`: the name as the tool prints it.
     FullName,
-    /// `.side` or `.file`: the file or build in which it was measured.
+    /// `.side` or `.file`: the file or build in which the benchmark was measured.
     Side,
     /// `.metric`: the name of a metric.
     Metric,
     /// `.unit`: the base unit of a metric.
     Unit,
-    /// `n` or `/n`: a parameter.
+    /// `n` or `/n`: a parameter with this name.
     Parameter(String),
 }
 
 impl Key {
-    /// Returns the value of this key for a subject, or for a metric if the key is `Metric` or
-    /// `Unit`; `None` for a parameter that the subject does not have.
+    /// Returns the value of this key for the subject, or for the metric if the key is `Metric` or
+    /// `Unit`. `None` for a parameter that the subject does not have.
     fn value<'a>(
         &self,
         samples: &'a Samples,
@@ -168,8 +168,9 @@ impl Filter {
     /// Keeps only the selected benchmarks and metrics.
     ///
     /// # Errors
-    /// If the filter uses a parameter that no benchmark has, or if it selects nothing, or nothing
-    /// with a value.
+    ///
+    /// Returns an error if the filter uses a parameter that no benchmark has, or if it selects
+    /// nothing, or nothing with a value.
     pub fn apply(&self, samples: &mut Samples) -> Result<(), FilterError> {
         for name in self.parameters() {
             if samples.subjects.iter().all(|s| s.parameter(name).is_none()) {
@@ -224,7 +225,7 @@ pub enum FilterError {
     NoSuchParameter {
         /// The parameter that the filter uses.
         name: String,
-        /// The existing parameters.
+        /// Existing parameters, as listed in messages.
         known: String,
     },
     /// Nothing matches the filter.
@@ -233,22 +234,22 @@ pub enum FilterError {
         visible(.filter), visible(.subjects), visible(.metrics)
     )]
     NothingLeft {
-        /// The filter.
+        /// The filter as typed.
         filter: String,
         /// Some of the existing benchmarks.
         subjects: String,
-        /// Existing metrics.
+        /// Names of the existing metrics.
         metrics: String,
     },
-    /// Nothing that matches the filter was ever measured.
+    /// Benchmarks match the filter, but none of them has a value.
     #[error(
         "--filter: what is left by `{}` has no values: {}; widen the filter",
         visible(.filter), visible(.subjects)
     )]
     NoValues {
-        /// The filter.
+        /// The filter as typed.
         filter: String,
-        /// Some of the benchmarks that match.
+        /// Names of some of the benchmarks that match.
         subjects: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Errors of the operating system in the words of messages.
+//! Formats errors of the operating system for messages.
 
 use std::io;
 

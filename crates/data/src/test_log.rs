@@ -1,7 +1,7 @@
-//! Contents of the log of a test suite, counted by test, by level and by shape of line.
+//! Contents of a test suite's log, counted by test, by level and by the shape of lines.
 //!
-//! Filled by log readers and shown by reports. It must not know how logs are read, and nothing is
-//! computed here.
+//! Filled in by log readers and shown by reports. This module must not know how logs are read, and
+//! computes nothing.
 
 /// Severity of a log line, as stated by its writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Level {
     Error,
     /// `FATAL`, `CRITICAL` and anything more severe.
     Fatal,
-    /// `ANY` and `UNKNOWN`: written at every level.
+    /// `ANY` and `UNKNOWN`, which are logged whatever the log level.
     Unknown,
 }
 
@@ -30,7 +30,7 @@ impl Level {
     pub const ALL: [Self; Self::COUNT] =
         [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Fatal, Self::Unknown];
 
-    /// Lower-case name.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Trace => "trace",
@@ -44,24 +44,25 @@ impl Level {
     }
 }
 
-/// Numbers of lines by level; the last element counts lines without one.
+/// Number of lines of each level. The last element counts lines without a level.
 pub type ByLevel = [u64; Level::COUNT + 1];
 
-/// Contents of one log.
+/// The contents of one log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestLog {
     /// Number of lines, not counting those that mark the start of a test.
     pub lines: u64,
     /// Number of bytes read, after decompression.
     pub bytes: u64,
-    /// Number of times a test started.
+    /// Number of markers for the start of a test.
     pub begun: u64,
     /// The tests, by descending number of lines, then by name. The entry without a name has the
     /// lines before the start of the first test.
     pub tests: Vec<LoggedTest>,
-    /// Number of lines of further tests, whose names are not kept because there are too many.
+    /// Number of lines of further tests, whose names are not kept because there are too many of
+    /// them.
     pub beyond: u64,
-    /// Lines by level.
+    /// Number of lines by level.
     pub levels: ByLevel,
     /// The most frequent shapes over all tests, by descending number of lines.
     pub shapes: Vec<LineShape>,
@@ -70,14 +71,14 @@ pub struct TestLog {
 /// Log output of one test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedTest {
-    /// Name as given by the marker; empty before the first marker.
+    /// Name as stated by the marker. Empty for the lines before the first marker.
     pub name: String,
     /// Number of lines.
     pub lines: u64,
-    /// Lines by level.
+    /// Number of lines by level.
     pub levels: ByLevel,
-    /// Number of lines that look like one large message, such as an e-mail: they do not reflect the
-    /// amount of work in the test.
+    /// Number of lines that look like one large message, such as an e-mail, and so do not reflect
+    /// the amount of work in the test. `None` unless these are most of the lines.
     pub message: Option<u64>,
     /// The most frequent shapes, by descending number of lines.
     pub shapes: Vec<LineShape>,

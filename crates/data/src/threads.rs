@@ -1,6 +1,5 @@
-//! Threads whose creation may fail: the system limits their number per user (`ulimit -u`, or a
-//! container's limit), and [`std::thread::spawn`] panics at the limit. All threads are started
-//! here, and the error is passed on.
+//! Starts threads and passes on the error if that fails. The system limits the number of threads
+//! per user (`ulimit -u`, or a container's limit), and [`std::thread::spawn`] panics at the limit.
 
 use crate::system_error::reason;
 use std::io;
@@ -9,7 +8,8 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 /// Starts a thread.
 ///
 /// # Errors
-/// If the system refuses; the error names the limit.
+///
+/// Returns an error that names the limit if the system refuses to start the thread.
 pub fn start<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
@@ -19,7 +19,8 @@ pub fn start<T: Send + 'static>(
 /// Starts a scoped thread.
 ///
 /// # Errors
-/// As for [`start`].
+///
+/// Returns an error in the same cases as [`start`].
 pub fn start_in<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

@@ -1,6 +1,6 @@
-//! Facts about the tools whose files are imported: the options for more repetitions and for single
-//! values, and whether one file holds things to compare. One entry per tool; an importer records
-//! its tool's name, by which the entry is found.
+//! Facts about the tools whose files are imported: the options for more repetitions and for
+//! individual values, and whether one file contains things to compare. Each tool has one entry,
+//! which is found by the name that the importer records.
 
 use crate::Environment;
 
@@ -9,28 +9,28 @@ use crate::Environment;
 pub struct Tool {
     /// Name of the tool, as its importer records it before the version.
     pub name: &'static str,
-    /// Option, or other means, that makes the tool repeat often enough for a verdict.
+    /// Option, or other means, that makes the tool repeat measurements often enough for a verdict.
     pub repetitions: Option<&'static str>,
-    /// Option that makes the tool keep single values, if it may otherwise keep only summaries.
+    /// Option that makes the tool keep individual values, if it may otherwise keep only summaries.
     pub single_values: Option<&'static str>,
-    /// True if one file holds the things that are compared, such as several commands, rather than
-    /// benchmarks common to several files.
+    /// True if one file contains the things that are compared, such as several commands. False if
+    /// benchmarks are compared between several files.
     pub compares_within: bool,
     /// True if the tool measures commands or servers, which have no names.
     is_unnamed: bool,
 }
 
-/// Makes the entry of a tool for benchmarks with names.
+/// Returns the entry of a tool whose benchmarks have names.
 const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false, is_unnamed: false }
 }
 
-/// Makes the entry of a tool for commands or servers.
+/// Returns the entry of a tool that measures commands or servers.
 const fn unnamed(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { is_unnamed: true, ..tool(name, repetitions) }
 }
 
-/// Advice for repeating tools that print one report per run.
+/// How to repeat measurements with a tool that prints one report per run.
 const APPENDED: Option<&str> = Some("a loop that appends its output to one file");
 
 const TOOLS: [Tool; 32] = [
@@ -84,13 +84,13 @@ const TOOLS: [Tool; 32] = [
 ];
 
 impl Tool {
-    /// Returns true if the tool's results are benchmarks that are matched by their names.
+    /// Returns true if the tool's results are benchmarks that are matched by name between files.
     pub fn names_benchmarks(&self) -> bool {
         !self.compares_within && !self.is_unnamed
     }
 
-    /// Returns the tool that recorded samples with this environment; `None` if there was none or it
-    /// is unknown.
+    /// Returns the tool that recorded the samples with this environment. `None` if there was none
+    /// or it is unknown.
     pub fn that_recorded(environment: &Environment) -> Option<&'static Self> {
         let recorded_by = environment.text("recorded_by")?;
         TOOLS.iter().find(|tool| {

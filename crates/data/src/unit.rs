@@ -1,7 +1,6 @@
-//! Units: base units internally, scaled ones for people, and quantities typed by people.
+//! Base units for internal use, scaled units for people, and quantities typed by people.
 //!
-//! Files and computations use SI base units (second, byte, 1); only the printer scales. One table
-//! serves both directions, so that what is printed can be typed.
+//! Files and computations use base units (second, byte, 1). Only the printer scales values.
 
 use crate::number::plain;
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ pub enum Unit {
     One,
     /// Per second.
     PerSecond,
-    /// Any other unit, never scaled.
+    /// Any other unit, by its symbol. Never scaled, except `B/s`.
     Other(String),
 }
 
@@ -44,9 +43,9 @@ impl From<Unit> for String {
 /// A multiple of a base unit, with the symbol that people read and type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Symbol, such as `ms`; empty for plain numbers.
+    /// Symbol, such as `ms`. Empty for unscaled plain numbers and for units that are never scaled.
     pub symbol: &'static str,
-    /// Number of base units in one of this unit.
+    /// Number of base units in one of this multiple.
     pub factor: f64,
 }
 
@@ -94,9 +93,9 @@ impl Unit {
         }
     }
 
-    /// Returns the scale in which a value of this size is most readable: the largest that leaves at
-    /// least one whole unit. Plain counts stay whole below ten thousand. Other units are never
-    /// scaled, except bytes per second.
+    /// Returns the scale in which a value of this size is easiest to read, which is the largest one
+    /// that leaves at least one whole unit. Plain numbers below ten thousand are not scaled. Other
+    /// units are never scaled, except bytes per second.
     pub fn scale_for(&self, value: f64) -> Scale {
         let magnitude = value.abs();
         let table: &[Scale] = match self {
@@ -109,7 +108,8 @@ impl Unit {
             Self::Other(symbol) if symbol == "B/s" => &BYTES_PER_SECOND,
             Self::Other(_) => return Scale { symbol: "", factor: 1.0 },
         };
-        // 999.96 ms would print as 1000.0 ms; such a value is more readable in the next scale.
+        // 999.96 ms would be printed as 1000.0 ms. Such a value is easier to read in the next
+        // scale.
         let fits = |scale: &&Scale| magnitude >= scale.factor * 0.99995;
         *table.iter().rev().find(fits).unwrap_or(&table[0])
     }
@@ -118,9 +118,9 @@ impl Unit {
 /// A number with a unit, as typed: `6.667us`, `64KiB`, `1%`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    /// A fraction, typed as a percentage.
+    /// A fraction, which was typed as a percentage.
     Fraction(f64),
-    /// An amount in a base unit.
+    /// An amount, converted to the base unit.
     Amount(f64, Unit),
     /// A number without a unit.
     Bare(f64),
@@ -132,7 +132,7 @@ pub enum QuantityError {
     /// The text does not begin with a finite number.
     #[error("`{0}` does not begin with a number; write it like `250ms`, `64KiB` or `1%`")]
     NotANumber(String),
-    /// The unit is not in the table.
+    /// The unit is not a known unit.
     #[error(
         "`{unit}` in `{text}` is not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, kB, MB, GB, /s, units (of numbers that have none) and %"
     )]
@@ -144,7 +144,7 @@ pub enum QuantityError {
     },
 }
 
-/// A unit of the table: its names, and its size in base units.
+/// A unit of time or memory: its names, and its size in base units.
 struct UnitEntry {
     symbols: &'static [&'static str],
     factor: f64,
@@ -159,7 +159,7 @@ const fn memory(factor: f64, symbols: &'static [&'static str]) -> UnitEntry {
     UnitEntry { symbols, factor, unit: Unit::Byte }
 }
 
-/// All units of time and memory; every other table of units is derived from this one.
+/// All units of time and memory that can be parsed.
 static UNITS: [UnitEntry; 18] = [
     time(1e-12, &["ps", "psec", "psecs", "picosecond", "picoseconds"]),
     time(1e-9, &["ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"]),
@@ -181,11 +181,11 @@ static UNITS: [UnitEntry; 18] = [
     memory(1_099_511_627_776.0, &["TiB"]),
 ];
 
-/// Names of one iteration: `ops/s` and `iter/ms` are plain rates.
+/// Names for one iteration, so that `ops/s` and `iter/ms` are plain rates.
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
-/// Rates with special names, in lower case; a prefix from [`MULTIPLES`] may precede them.
+/// Names of rates, in lower case. A prefix from [`MULTIPLES`] may precede them.
 const RATES: [&str; 10] = ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops", "bps", "flops"];
 
 /// Prefixes of rates, in lower case.
@@ -203,30 +203,30 @@ const COSTS: [&str; 8] = [
     "allocations",
 ];
 
-/// Events of which fewer are better, in total and per anything except a processor cycle.
+/// Events of which fewer are better, both in total and per anything except a processor cycle.
 const TROUBLES: [&str; 10] = [
     "fault", "faults", "miss", "misses", "error", "errors", "failure", "failures", "timeout",
     "timeouts",
 ];
 
-/// Units of energy and power. They are costs: less of them is better, and more of anything per
-/// unit.
+/// Units of energy and power. They are costs, so less of them is better, and more of anything per
+/// unit is better.
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
 /// Minimum length of a word that means a time even in capital letters: `SEC`, but not `S`.
 const SHORTEST_WORD: usize = 3;
 
-/// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
-/// `us`, `µs`, `min`, `MB`.
+/// Returns the factor to the base unit, and the base unit, for the symbol of a unit of time or
+/// memory, such as `us`, `µs`, `min` or `MB`.
 pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     let is_named = |entry: &&UnitEntry| entry.symbols.contains(&symbol);
     let entry = UNITS.iter().find(is_named).or_else(|| time_in_capitals(symbol))?;
     Some((entry.factor, entry.unit.clone()))
 }
 
-/// Returns the time that a word such as `SEC` or `Seconds` means. Sizes are not matched this way,
-/// because some of their symbols differ only in case.
+/// Returns the unit of time that a word such as `SEC` or `Seconds` means. Units of memory are not
+/// matched this way because some of their symbols differ only in case.
 fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
     let is_named =
@@ -234,8 +234,8 @@ fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     UNITS.iter().find(is_named)
 }
 
-/// Splits a compound unit into its numerator and its denominators. `ops/ms`, `ops per ms`,
-/// `ops_per_ms` and `ops·ms^-1` are one unit.
+/// Splits a compound unit into its numerator and denominators. `ops/ms`, `ops per ms`, `ops_per_ms`
+/// and `ops·ms^-1` are the same unit.
 fn fraction(symbol: &str) -> (&str, Vec<&str>) {
     let parts = symbol.split('/').flat_map(|part| part.split(" per "));
     let mut parts = parts.flat_map(|part| part.split("_per_")).map(str::trim);
@@ -258,14 +258,15 @@ pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
     let &[time] = below.as_slice() else { return None };
     let (seconds, unit) = unit_of_symbol(time)?;
     let is_rate = WORK.contains(&work) && unit == Unit::Second;
-    // Small units of time are divided by a whole number, which rounds only once.
+    // For units of less than a second, the factor is a whole number, so that conversion rounds only
+    // once.
     let factor = if seconds < 1.0 { (1.0 / seconds).round() } else { 1.0 / seconds };
     is_rate.then_some(factor)
 }
 
 /// Returns the direction in which values in this unit improve, according to its dimension: less
-/// time and memory is better, in total and per item; more of anything per time is better. `None`
-/// for plain numbers and unknown units.
+/// time and memory is better, in total and per item, and more of most things per time is better.
+/// `None` for plain numbers and unknown units.
 pub fn direction(unit: &Unit) -> Option<Better> {
     match unit {
         Unit::Second | Unit::Byte => Some(Better::Lower),
@@ -294,8 +295,8 @@ pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
         return Some(Better::Higher);
     }
     let is_word_of_cost = |word: &str| COSTS.contains(&word.to_lowercase().as_str());
-    // For a processor a cycle is a time: more work or bytes per cycle are better, but not more
-    // misses.
+    // A processor's cycle is like a unit of time: more work or bytes per cycle are better, but not
+    // more misses.
     if below.iter().any(is_cycle) {
         let is_work = !is_word_of_cost(last) || last.to_lowercase().starts_with("instruction");
         return (is_work && !is_trouble).then_some(Better::Higher);
@@ -320,10 +321,11 @@ fn is_rate(name: &str) -> bool {
     RATES.iter().filter_map(|rate| name.strip_suffix(rate)).any(|rest| MULTIPLES.contains(&rest))
 }
 
-/// Parses a quantity as people type it. Spaces between number and unit are allowed.
+/// Parses a quantity as people type it. Spaces between the number and the unit are allowed.
 ///
 /// # Errors
-/// If the text does not begin with a number, or the unit is unknown.
+///
+/// Returns an error if the text does not begin with a finite number, or if the unit is unknown.
 pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     let trimmed = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-');
@@ -361,10 +363,10 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// Less is better: time, memory.
+    /// Less is better, as for time and memory.
     #[default]
     Lower,
-    /// More is better: requests per second.
+    /// More is better, as for requests per second.
     Higher,
 }
 

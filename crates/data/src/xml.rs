@@ -1,10 +1,10 @@
-//! The tags of an XML file, one after the other, in bounded memory: common code of all
-//! readers of XML.
+//! Reads the tags of an XML file one after another, in bounded memory. All readers of XML use this
+//! code.
 //!
-//! A file is read as a stream of tags. Only the beginning of the text between them is kept, and
-//! short comments; CDATA sections are not kept at all. Test reports may have whole logs on one line,
-//! so lines matter only for the positions in errors. Every tag must be closed by its own end tag;
-//! namespaces, custom entities and document types are ignored.
+//! A file is read as a stream of tags. Of the text between them only the beginning is kept.
+//! Comments are kept if they contain no `>`, and CDATA sections are skipped. Test reports may have
+//! whole logs on one line, so lines matter only for the positions in errors. Every tag must be
+//! closed by its own end tag. Namespaces, custom entities and document types are ignored.
 
 use crate::excerpt::excerpt;
 use crate::lines::io_error;
@@ -20,41 +20,41 @@ const MAX_DEPTH: usize = 1000;
 /// Number of bytes kept of the text before a tag.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// A tag.
+/// A tag or a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag<'a> {
-    /// Start of an element.
+    /// Start of an element. For an empty element, its end follows.
     Open {
         /// The name of the element.
         name: &'a str,
-        /// Attributes of the element, as written.
+        /// Attributes of the element, as written in the file.
         text: &'a str,
     },
-    /// End of an element. Empty elements end immediately.
+    /// End of an element.
     Close {
         /// The name of the element.
         name: &'a str,
         /// The beginning of the text between the previous tag or comment and this end tag.
         before: &'a str,
     },
-    /// A comment in one piece, without `>` in it. Others are skipped.
+    /// A comment that contains no `>`. Other comments are skipped.
     Comment {
         /// The text of the comment, trimmed.
         text: &'a str,
     },
 }
 
-/// The tags of a named file.
+/// A reader of the tags of a named file.
 pub struct Xml<R> {
     reader: R,
     file: String,
-    /// The line that was read last, from 1.
+    /// Number of the line up to which the file has been read, counted from 1.
     line: u64,
     /// The tag, without its brackets.
     tag: Vec<u8>,
     /// The beginning of the text before the tag.
     text: Vec<u8>,
-    /// The first bytes of a character in the text whose remaining bytes have not been read.
+    /// The first bytes of a character of the text, if its remaining bytes have not been read yet.
     begun: Vec<u8>,
     /// Concatenated names of the open elements.
     open: String,
@@ -80,7 +80,7 @@ impl<R: BufRead> Xml<R> {
         }
     }
 
-    /// Returns the line of the last tag.
+    /// Returns the number of the line on which the last tag ended, counted from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
@@ -90,10 +90,13 @@ impl<R: BufRead> Xml<R> {
         self.begins.len()
     }
 
-    /// Returns the next tag; `None` at the end of the file.
+    /// Returns the next tag, or `None` at the end of the file.
     ///
     /// # Errors
-    /// If the file is truncated, an element is closed that is not open, or something is too long.
+    ///
+    /// Returns an error if the file cannot be read, is not UTF-8 or is truncated, if text is
+    /// outside of all elements, if an end tag does not match the open element, or if a tag is too
+    /// long or elements are nested too deep.
     pub fn next_tag(&mut self) -> Result<Option<Tag<'_>>, ReadError> {
         if std::mem::take(&mut self.is_empty) {
             self.text.clear();
@@ -155,8 +158,8 @@ impl<R: BufRead> Xml<R> {
         Ok(Some(Tag::Open { name, text: rest }))
     }
 
-    /// Returns the range of the text of a comment in what was read last; `None` for anything else,
-    /// and for a comment that contains `>`.
+    /// Returns the range of the text of a comment in `tag`. `None` if `tag` is something else, or a
+    /// comment that contains `>`.
     fn comment(&self) -> Option<(usize, usize)> {
         let text = self.tag.strip_prefix(b"!--")?.strip_suffix(b"--")?;
         (!text.contains(&b'>')).then_some((3, 3 + text.len()))
@@ -174,7 +177,7 @@ impl<R: BufRead> Xml<R> {
         Ok(Tag::Close { name, before })
     }
 
-    /// Reads the text after a `<`; returns false for a comment or the like.
+    /// Reads a tag after its `<`. Returns false for anything that is skipped, such as a comment.
     fn read_tag(&mut self) -> Result<bool, ReadError> {
         self.tag.clear();
         loop {
@@ -194,7 +197,7 @@ impl<R: BufRead> Xml<R> {
                 return Err(self.wrong("the file breaks off within a tag".to_owned()));
             }
             match self.tag.first() {
-                // Skipped text need not be kept, except for its start and its possible end.
+                // Only the start and the possible end of skipped text need to be kept.
                 Some(b'!' | b'?') => {
                     let last = self.tag.len().saturating_sub(2).max(8).min(self.tag.len());
                     self.tag.drain(8.min(last)..last);
@@ -211,8 +214,8 @@ impl<R: BufRead> Xml<R> {
         }
     }
 
-    /// Reads up to and including the byte `end`; returns false at the end of the file, or if a tag
-    /// reaches the maximum length.
+    /// Reads up to and including the byte `end`. Returns false at the end of the file, or if a tag
+    /// reaches its maximum length.
     fn until(&mut self, end: u8, kept: ScanPurpose) -> Result<bool, ReadError> {
         loop {
             let seen = match self.reader.fill_buf() {
@@ -236,7 +239,7 @@ impl<R: BufRead> Xml<R> {
             let room = piece.len().min(most.saturating_sub(into.len()));
             into.extend_from_slice(&piece[..room]);
             let is_full = matches!(kept, ScanPurpose::Tag) && into.len() >= most;
-            // The rest of a full tag is examined later.
+            // The remainder of a tag that is too long is read later.
             let used = if is_full { room } else { piece.len() + usize::from(found.is_some()) };
             self.line += memchr_iter(b'\n', &seen[..used]).count() as u64;
             self.reader.consume(used);
@@ -253,7 +256,7 @@ impl<R: BufRead> Xml<R> {
         self.wrong("text that is not UTF-8; save the file as UTF-8".to_owned())
     }
 
-    /// Returns an error on the line that was read last.
+    /// Returns an error at the line up to which the file has been read.
     pub fn wrong(&self, problem: String) -> ReadError {
         let place = FilePosition { file: self.file.clone(), line: self.line, column: None };
         ReadError::Line { place, problem }
@@ -267,11 +270,13 @@ enum ScanPurpose {
     Tag,
 }
 
-/// Checks that this piece continues the UTF-8 text before it. `begun` holds the bytes of a
-/// character that the previous piece did not complete, and receives those of this piece.
+/// Checks that this piece continues the preceding UTF-8 text. `begun` contains the bytes of a
+/// character that the previous piece left incomplete, and receives those that this piece leaves
+/// incomplete.
 ///
 /// # Errors
-/// If the text is not UTF-8: the number of bytes of the piece before the error.
+///
+/// Returns the number of bytes of the piece before the error if the text is not UTF-8.
 fn go_on_as_utf_8(begun: &mut Vec<u8>, piece: &[u8]) -> Result<(), usize> {
     let mut rest = piece;
     while !begun.is_empty() {
@@ -296,8 +301,8 @@ fn go_on_as_utf_8(begun: &mut Vec<u8>, piece: &[u8]) -> Result<(), usize> {
     }
 }
 
-/// Returns true if a text outside of all elements is empty: white space, and the byte-order mark at
-/// the start of a file.
+/// Returns true if text outside of all elements is empty, apart from whitespace and the byte-order
+/// mark at the start of the file.
 fn is_blank(text: &[u8]) -> bool {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii().is_empty()
 }
@@ -328,12 +333,12 @@ pub fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     })
 }
 
-/// Returns the value of one attribute.
+/// Returns the value of the attribute with this name.
 pub fn attribute(text: &str, name: &str) -> Option<String> {
     attributes(text).find(|(own, _)| *own == name).map(|(_, value)| value.into_owned())
 }
 
-/// Returns a text with its entities resolved; unknown ones are unchanged.
+/// Returns the text with its entities resolved. Unknown entities are left unchanged.
 pub fn unescaped(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());

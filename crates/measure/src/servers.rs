@@ -1,11 +1,10 @@
-//! Servers that a test suite needs, started only for it and discarded afterwards: PostgreSQL and
-//! Redis.
+//! PostgreSQL and Redis servers that are started for one test suite and discarded afterwards.
 //!
-//! Each has a private directory with the socket on which it listens; if we are root, it runs as
-//! another user, because PostgreSQL refuses to run as root. It ends when `assay` ends, for whatever
-//! reason, and its directory is removed. It uses default settings, so that changed settings are
-//! compared with those that users have. To change the settings of a running server, see
-//! [`settings`].
+//! Each server has a private directory that contains its socket. If `assay` runs as root, the
+//! server runs as another user, because PostgreSQL refuses to run as root. The server ends when
+//! `assay` ends, for whatever reason, and its directory is removed. It uses default settings, so
+//! that changed settings are compared with those that users have. To change the settings of a
+//! running server, see [`settings`].
 
 mod address;
 mod postgres;
@@ -33,21 +32,21 @@ pub use settings::{ServerChange, SettingError, Settings};
 
 /// Time limit for a server to become ready.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Interval between checks whether a server is ready.
+/// Interval between checks of whether a server is ready.
 const PAUSE: Duration = Duration::from_millis(10);
-/// A directory in memory.
+/// Directory on a file system in memory.
 const MEMORY: &str = "/dev/shm";
-/// File systems in memory: tmpfs and ramfs, by statfs(2).
+/// File systems in memory, tmpfs and ramfs, by their `f_type` in statfs(2).
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
-/// Script that removes the directory `$1` of a server that the guard is ending, and the shared
-/// memory segment by which a PostgreSQL detects that it is alone with its data: a killed server
-/// can't remove it.
+/// Script for the guard that ends a server. It removes the server's directory, `$1`, and the shared
+/// memory segment by which PostgreSQL detects that no other process uses its data, because a killed
+/// server can't remove that segment.
 const REMOVE: &str = r#"segment=$(sed -n 's/^ *[0-9][0-9]*  *\([0-9][0-9]*\) *$/\1/p' "$1/data/postmaster.pid")
 tries=0
 while rm -rf -- "$1"; [ -e "$1" ] && [ $tries -lt 100 ]; do tries=$((tries + 1)); sleep 0.1; done
 [ -z "$segment" ] || ipcrm -m "$segment""#;
 
-/// Kind of server.
+/// A kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// PostgreSQL.
@@ -56,27 +55,27 @@ pub enum Kind {
     Redis,
 }
 
-/// The way in which clients connect to a server.
+/// How clients connect to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Through a socket in its private directory.
+    /// Through a socket in the server's private directory.
     Socket,
     /// Through a port of the loopback device, with a random password: for clients that do not
     /// support sockets.
     Loopback,
 }
 
-/// Storage of a server's data.
+/// Where a server's data are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// In the directory for temporary files; if that is in memory, in `/var/tmp`, unless that is in
-    /// memory as well. If we are root, everybody must be able to access the directory.
+    /// In the directory for temporary files or, if that is in memory, in `/var/tmp`, unless that is
+    /// in memory as well. If `assay` runs as root, every user must be able to access the directory.
     Disk,
     /// In memory.
     Memory,
 }
 
-/// Reasons why a server is unavailable.
+/// Reasons why a server could not be started.
 #[derive(Debug, Error)]
 pub enum ServersError {
     /// The server is not installed.
@@ -84,18 +83,18 @@ pub enum ServersError {
     NotInstalled {
         /// Name of the server.
         kind: &'static str,
-        /// The package that contains it.
+        /// Name of the Debian package that contains the server.
         package: &'static str,
     },
-    /// We are root, and the user as which the server should run does not exist.
+    /// `assay` runs as root, and neither the server's usual user nor `nobody` exists.
     #[error("{kind} does not run as root, and there is no user `{user}` or `nobody` to run it as")]
     NoUser {
         /// Name of the server.
         kind: &'static str,
-        /// The user as which the server should run.
+        /// Name of the server's usual user.
         user: &'static str,
     },
-    /// There is no place for the server's data.
+    /// The directory for the server's data can't be created.
     #[error(
         "cannot create a data directory for {kind} in {}: {reason}",
         place.display(), reason = reason(source)
@@ -103,19 +102,19 @@ pub enum ServersError {
     NoPlace {
         /// Name of the server.
         kind: &'static str,
-        /// The place.
+        /// The directory in which it was to be created.
         place: PathBuf,
-        /// The reason.
+        /// The system's error.
         source: io::Error,
     },
     /// Initializing the data of a new server failed.
     #[error("{program} {how}{}", quoted_output(tail))]
     NotMade {
-        /// The initialization program.
+        /// Name of the initialization program.
         program: &'static str,
-        /// The outcome of the process.
+        /// How the program ended, worded to follow its name.
         how: String,
-        /// The end of its output.
+        /// The end of the program's output.
         tail: String,
     },
     /// The server can't be started.
@@ -126,21 +125,21 @@ pub enum ServersError {
     Ended {
         /// Name of the server.
         kind: &'static str,
-        /// The outcome of the server, and the end of its log.
+        /// How the server ended, and the end of its log.
         how: String,
     },
-    /// The server never became ready.
+    /// The server was not ready within the time limit.
     #[error("{kind} does not answer after {} s{}", PATIENCE.as_secs(), quoted_output(tail))]
     Silent {
         /// Name of the server.
         kind: &'static str,
-        /// The end of its log.
+        /// The end of the server's log.
         tail: String,
     },
     /// The server responds, but preparing it failed.
     #[error(transparent)]
     Refused(#[from] SettingError),
-    /// The user interrupted the start.
+    /// The user interrupted the server's start.
     #[error("interrupted while {kind} was starting")]
     Interrupted {
         /// Name of the server.
@@ -148,7 +147,7 @@ pub enum ServersError {
     },
 }
 
-/// A running server, which is ended on drop.
+/// A running server, which is ended when the value is dropped.
 pub struct Throwaway {
     kind: Kind,
     // Dropped in this order: the server ends, its directory is removed, and then the cleanup is
@@ -161,10 +160,10 @@ pub struct Throwaway {
     settings: Settings,
 }
 
-/// User and group IDs as which a server runs; `None` for those of `assay`.
+/// User and group ID that a server runs as; `None` for those of `assay`.
 type User = Option<(u32, u32)>;
 
-/// The parameters for starting a server in its own directory.
+/// Parameters for starting a server in its private directory.
 struct Start<'a> {
     directory: &'a Path,
     reach: Reach,
@@ -172,7 +171,7 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts a server in its directory, as its user.
+    /// Starts the server in its private directory, as the chosen user.
     fn server(&self, kind: Kind, argv: Vec<OsString>) -> Result<Server, ServersError> {
         let mut command = Command::new(argv).map_err(|error| {
             let how = format!("has no command: {error}");
@@ -183,7 +182,7 @@ impl Start<'_> {
     }
 }
 
-/// A started server, with its access data.
+/// A started server, and what clients need to connect to it.
 struct Started {
     server: Server,
     variables: Vec<(String, String)>,
@@ -199,7 +198,7 @@ impl Kind {
         }
     }
 
-    /// Returns the user as which distributions run the server.
+    /// Returns the name of the user that distributions run the server as.
     fn user(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
@@ -209,12 +208,12 @@ impl Kind {
 }
 
 impl Throwaway {
-    /// Starts a server and waits until it is ready. Takes about a second, which must not be part of
-    /// a measurement.
+    /// Starts a server and waits until it is ready. This takes about a second, which must not be
+    /// part of a measurement.
     ///
     /// # Errors
     ///
-    /// [`ServersError`], with the end of the server's log if that explains it.
+    /// Returns a [`ServersError`], with the end of the server's log if that explains it.
     pub fn start(kind: Kind, reach: Reach, medium: Medium) -> Result<Self, ServersError> {
         let is_root = rustix::process::geteuid().is_root();
         let place = match medium {
@@ -250,12 +249,12 @@ impl Throwaway {
         self.kind
     }
 
-    /// Returns the variables by which clients find it.
+    /// Returns the environment variables that tell clients where the server is.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 
-    /// Returns true if the server's data are in memory, so that nothing waits for a disk.
+    /// Returns true if the server's data are in memory, so that nothing has to wait for a disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
@@ -270,7 +269,7 @@ impl Throwaway {
         self.room.path()
     }
 
-    /// Returns the outcome of the server, and the end of its log; `None` while it is running.
+    /// Returns how the server ended, and the end of its log; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         self.server.ended()
     }
@@ -279,15 +278,15 @@ impl Throwaway {
 impl Drop for Throwaway {
     fn drop(&mut self) {
         if self.kind == Kind::Postgres {
-            // Immediate shutdown, without writing data that is never read; a regular one would wait
-            // for its clients first.
+            // Shuts down immediately, without writing data that nobody will read. A regular
+            // shutdown would first wait for the clients.
             self.server.quit();
         }
     }
 }
 
-/// Returns the directory for temporary files or, if that is in memory or inaccessible to a server
-/// that runs as another user, a better public directory, if there is one.
+/// Returns a directory for data on a disk: the one for temporary files or, if that is in memory or
+/// inaccessible to a server that runs as another user, a suitable public directory if there is one.
 fn place_on_disk(as_other: bool) -> PathBuf {
     let temporary = std::env::temp_dir();
     let temporary = std::path::absolute(&temporary).unwrap_or(temporary);
@@ -298,7 +297,7 @@ fn place_on_disk(as_other: bool) -> PathBuf {
     best.or_else(|| known().find(is_reached)).unwrap_or(&temporary).clone()
 }
 
-/// Returns true if everybody can access a directory.
+/// Returns true if every user can enter the directory and all its ancestors.
 fn is_everybodys(directory: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let passes = |place: &Path| {
@@ -311,8 +310,8 @@ fn is_memory(directory: &Path) -> bool {
     statfs(directory).is_ok_and(|found| IN_MEMORY.contains(&(found.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Returns the IDs of a user other than root: the one that packages create for the server, or
-/// nobody.
+/// Returns the user and group IDs of a user other than root: the user that packages create for the
+/// server or, if there is none, `nobody`.
 fn other_user(kind: Kind) -> Result<(u32, u32), ServersError> {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let ids = |name: &str| {

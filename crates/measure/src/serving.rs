@@ -1,8 +1,8 @@
-//! A server that is started for a load test. It leads its own session, all its descendants are
-//! tracked and accounted for, and none is left when it is stopped, or when `assay` is gone, however
-//! it ends (then a guard kills its group).
+//! A server that is started for a load test. It leads its own session, and all its descendants are
+//! tracked and accounted for. None is left when it is stopped, or when `assay` is gone, however it
+//! ends, because a guard then kills the server's process group.
 //!
-//! Its network protocol is not known here.
+//! This module is independent of the server's network protocol.
 
 use crate::command::Command;
 use crate::interrupt;
@@ -27,9 +27,9 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time for a server to end on request.
+/// Time that a server has to end on request.
 const GRACE: Duration = Duration::from_secs(5);
-/// Number of bytes kept from the end of a server's output.
+/// Maximum number of bytes returned from the end of a server's output.
 const TAIL: u64 = 4000;
 
 /// The server can't be started.
@@ -46,12 +46,12 @@ pub struct Server {
     guard: Launcher,
     said: File,
     ended: Cell<Option<Outcome>>,
-    /// Processes known to belong to the server, with their start times: once a process has become a
+    /// Processes known to belong to the server, with their start times. Once a process has become a
     /// daemon, nothing else shows that it belongs to the server.
     known: RefCell<HashMap<u32, u64>>,
 }
 
-/// Resource use of a server up to a certain time.
+/// Processor time used by a server up to a certain time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     cpu_seconds: f64,
@@ -60,32 +60,33 @@ pub struct Look {
 /// Resource use of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServerUsage {
-    /// Processor time of all the server's processes since the earlier [`Look`], seconds.
+    /// Processor time used by all the server's processes since the earlier [`Look`], in seconds.
     pub cpu_seconds: f64,
-    /// Current memory of all the server's processes, with shared memory counted once, bytes (`Pss`
-    /// of proc(5)); `None` if the kernel does not report it.
+    /// Current memory of all the server's processes, in bytes, with shared memory counted once
+    /// (`Pss` of proc(5)); `None` if the kernel does not report it.
     pub memory_bytes: Option<u64>,
-    /// Current number of open descriptors of all the server's processes.
+    /// Current number of open descriptors of all the server's processes; `None` if it can't be
+    /// read.
     pub descriptors: Option<u64>,
 }
 
 impl Server {
-    /// Starts a server. Its output is kept in an unnamed file in `directory`. `cpus` are the
-    /// processors it may use; all if empty.
+    /// Starts a server. Its output is kept in an unnamed file in `directory`. `cpus` lists the
+    /// processors that it may use; if it is empty, the server may use all.
     ///
     /// # Errors
     ///
-    /// If it can't be started.
+    /// Returns an error if the server can't be started.
     pub fn start(command: &Command, cpus: &[u32], directory: &Path) -> Result<Self, ServingError> {
         Self::start_as(command, cpus, directory, None)
     }
 
-    /// Like [`Server::start`], as another user with this user and group ID, and no other groups;
-    /// only root can do that.
+    /// Like [`Server::start`], but runs the server with this user and group ID, and without other
+    /// groups. Only root can do that.
     ///
     /// # Errors
     ///
-    /// If it can't be started.
+    /// Returns an error if the server can't be started.
     pub fn start_as(
         command: &Command,
         cpus: &[u32],
@@ -145,8 +146,8 @@ impl Server {
         self.ended.get()
     }
 
-    /// Returns the exit status of the started process, or 128 plus the signal that ended it; `None`
-    /// while it is running.
+    /// Returns the exit status of the started process, or 128 plus the number of the signal that
+    /// ended it; `None` while it is running.
     pub fn status(&self) -> Option<i32> {
         self.outcome().map(|outcome| match outcome {
             Outcome::Exited(status) => status,
@@ -155,13 +156,14 @@ impl Server {
         })
     }
 
-    /// Asks the started process to end (SIGTERM) without waiting; dropping the value waits.
+    /// Asks the started process to end (SIGTERM) and does not wait for that. Dropping the value
+    /// waits.
     pub fn ask_to_end(&self) {
         // It may have just ended.
         let _gone = kill_process(self.root, Signal::TERM);
     }
 
-    /// Returns the outcome of the server, in words; `None` while it is running.
+    /// Returns how the server ended, and the end of its output; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         let how = match self.outcome()? {
             Outcome::Exited(status) => format!("ended with status {status}"),
@@ -182,11 +184,12 @@ impl Server {
             .seek(SeekFrom::Start(length.saturating_sub(TAIL)))
             .and_then(|_| said.read_to_end(&mut bytes))
             .and_then(|_| said.seek(SeekFrom::End(0)));
-        // The output is only explanatory; everything else is valid without it.
+        // The output serves only as an explanation, so a failure to read it is ignored.
         read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Asks the started process to quit immediately (SIGQUIT), and gives it some seconds for that.
+    /// Asks the started process to quit immediately (SIGQUIT), and waits up to five seconds for
+    /// that.
     pub fn quit(&self) {
         // It may have just ended.
         let _gone = kill_process(self.root, Signal::QUIT);
@@ -208,13 +211,13 @@ impl Server {
         tree
     }
 
-    /// Returns the server's resource use so far, for later comparison.
+    /// Returns the server's processor time so far, for [`Self::used_since`].
     pub fn looked_at(&self) -> Look {
         Look { cpu_seconds: self.tree().iter().map(|process| process.cpu_seconds).sum() }
     }
 
-    /// Returns the processor time that the server has used since `look`, and the resources it holds
-    /// now.
+    /// Returns the processor time that the server has used since `look`, and the memory and
+    /// descriptors that it currently holds.
     pub fn used_since(&self, look: &Look) -> ServerUsage {
         let all = self.processes();
         let sum = |of: fn(u32) -> Option<u64>| {
@@ -227,15 +230,15 @@ impl Server {
         }
     }
 
-    /// Asks all the server's processes to end, and kills those that do not.
+    /// Asks all the server's processes to end, and kills those that do not end in time.
     fn end(&self) {
         let began = Instant::now();
         let mut signal = Signal::TERM;
         let mut told = false;
         let interrupts = interrupt::count();
         loop {
-            // Processes may start others while they are being signalled, and daemons have left the
-            // group: signal all individually.
+            // Processes may start others while they are being signaled, and daemons have left the
+            // group, so each process is also signaled individually.
             let all = self.processes();
             let is_over = self.ended().is_some() && all.is_empty();
             if is_over {
@@ -254,7 +257,7 @@ impl Server {
             }
             sleep(Duration::from_millis(5));
         }
-        // Its orphans have become our children, and exist until they are waited for.
+        // The server's orphans have become our children, and exist until they are waited for.
         for &process in self.known.borrow().keys() {
             let known = Pid::from_raw(process.cast_signed()).filter(|own| *own != self.root);
             let _not_ours = known.map(|own| waitpid(Some(own), WaitOptions::NOHANG));
@@ -268,7 +271,7 @@ impl Server {
 ///
 /// # Errors
 ///
-/// If the system refuses.
+/// Returns an error if the system refuses.
 pub fn run_on(cpus: &[u32]) -> io::Result<()> {
     let mut own = CpuSet::new();
     cpus.iter()
@@ -283,7 +286,7 @@ impl Drop for Server {
     }
 }
 
-/// Creates an unnamed file.
+/// Creates an unnamed file in a directory.
 fn tempfile_in(directory: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::APPEND;

@@ -1,13 +1,13 @@
 //! Counts the instructions of a program on a simulated processor, by running it in valgrind's
 //! cachegrind.
 //!
-//! Such a count hardly depends on the machine or on its other load, so that two runs of the same
-//! program have equal or nearly equal counts: a gate for machines whose times are unreliable. It is
-//! not a time: waiting, cache misses and mispredictions cost nothing here. The program runs about
-//! fifty times slower, so it must never be timed. Nothing is run here: this module wraps a command,
-//! and reads the output of its run.
+//! Such a count hardly depends on the machine or its other load, so two runs of the same program
+//! give equal or nearly equal counts. This makes it a suitable gate on machines whose times are
+//! unreliable. It is not a time: waiting, cache misses and mispredictions cost nothing here. The
+//! program runs about fifty times slower, so it must never be timed. This module runs nothing
+//! itself: it wraps a command, and reads the output of its run.
 //!
-//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which only
+//! The format is that of cachegrind's output files (valgrind's manual, section 5.2), of which only
 //! the summary line is read.
 
 use assay_data::system_error::reason;
@@ -22,7 +22,7 @@ use crate::command::{Command, CommandError};
 use crate::resolve::ResolveError;
 use crate::room::Room;
 
-/// Prefix of the names of the processes' files.
+/// Prefix of the names of cachegrind's output files, one for each process.
 const PREFIX: &str = "count.";
 
 /// Reasons why instructions can't be counted.
@@ -33,7 +33,7 @@ pub enum SimulationError {
         "instructions are counted with valgrind, which is not installed; install it: apt-get install valgrind"
     )]
     NoValgrind,
-    /// The files of the processes can't be created.
+    /// The directory for cachegrind's output files can't be created.
     #[error(
         "cannot create files for counting instructions in `{}`: {reason}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
         path.display(),
@@ -51,18 +51,18 @@ pub enum SimulationError {
     /// The command can't be constructed.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A file of valgrind can't be read or removed.
+    /// An output file of cachegrind can't be read or removed.
     #[error("cannot read the count in `{}`: {reason}", path.display(), reason = reason(source))]
     Read {
-        /// The file, or the directory.
+        /// The output file, or the directory that contains it.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// A file without a count.
+    /// An output file contains no count.
     #[error("valgrind left no count in `{}`: a `summary:` line is missing", path.display())]
     NoSummary {
-        /// The file.
+        /// The output file.
         path: PathBuf,
     },
     /// There is no output file.
@@ -70,8 +70,8 @@ pub enum SimulationError {
     NoCount,
 }
 
-/// Runs whose instructions are counted: the simulator, and a directory for its output, removed on
-/// drop.
+/// Counts the instructions of commands: the simulator, and a directory for its output, which is
+/// removed when the value is dropped.
 #[derive(Debug)]
 pub struct Simulation {
     valgrind: PathBuf,
@@ -79,11 +79,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Locates valgrind, and creates the directory.
+    /// Locates valgrind, and creates the directory for its output.
     ///
     /// # Errors
     ///
-    /// [`SimulationError::NoValgrind`], [`SimulationError::Directory`].
+    /// Returns an error if valgrind is not installed, or the directory can't be created.
     pub fn start() -> Result<Self, SimulationError> {
         let valgrind = Command::new(["valgrind"])?.resolve();
         let valgrind = valgrind.map_err(|_| SimulationError::NoValgrind)?;
@@ -97,7 +97,7 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// If the command's program does not exist.
+    /// Returns an error if the command's program does not exist.
     pub fn command(&self, command: &Command) -> Result<Command, SimulationError> {
         let mut files = OsString::from("--cachegrind-out-file=");
         files.push(self.directory.path().join(PREFIX));
@@ -106,18 +106,19 @@ impl Simulation {
         let options = ["--quiet", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes"];
         argv.extend(options.into_iter().map(OsString::from));
         argv.push(files);
-        // Under valgrind, the program would be searched for from another directory.
+        // The path is resolved here, because valgrind would search for the program from another
+        // directory.
         argv.push(command.resolve()?.into());
         argv.extend(command.argv.iter().skip(1).cloned());
         Ok(Command { argv, ..command.clone() })
     }
 
-    /// Returns the number of instructions of all processes that ended since the last call. A
-    /// process that was forked, and executed no other program, continues its parent's count.
+    /// Returns the number of instructions executed by all processes that ended since the last call.
+    /// A process that was forked and executed no other program continues its parent's count.
     ///
     /// # Errors
     ///
-    /// If a file can't be read or has no count, or there is no file.
+    /// Returns an error if a file can't be read or contains no count, or if there is no file.
     pub fn take(&self) -> Result<u64, SimulationError> {
         let failed = |path: &Path| {
             let path = path.to_owned();

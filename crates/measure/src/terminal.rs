@@ -1,5 +1,5 @@
-//! Width of a terminal as reported by the terminal itself: 0 if unknown, which other interfaces
-//! hide.
+//! Width of a terminal as reported by the terminal itself. It is 0 if unknown, which other
+//! interfaces do not show.
 
 pub use crate::sys::terminal::columns_of;
 

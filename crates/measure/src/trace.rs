@@ -1,10 +1,10 @@
-//! A record of a stream of bytes that takes little memory, however long the stream is. It shows
+//! A record of a stream of bytes, which takes little memory however long the stream is. It shows
 //! whether two streams are equal, and where they begin to differ.
 //!
-//! A stream is cut into pieces of equal size, and only the digest and the number of line breaks of
-//! each piece are kept, with the beginning of the stream. When there are too many pieces, pairs are
-//! merged, so a digest is the root of a tree over leaves of 64 KiB. A comparison of two traces
-//! gives the first piece that differs; to keep the bytes of that piece, the same stream is traced
+//! A stream is cut into pieces of equal size. Only the digest and the number of line breaks of each
+//! piece are kept, and the beginning of the stream. When there are too many pieces, pairs of them
+//! are merged, so a digest is the root of a tree over leaves of 64 KiB. A comparison of two traces
+//! gives the first piece that differs. To keep the bytes of that piece, the same stream is traced
 //! again with a [`Window`] on it.
 
 use std::fs::File;
@@ -13,17 +13,17 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// Size of a leaf, and of the part kept from the beginning of a stream, bytes.
+/// Size of a leaf, and of the part that is kept from the beginning of a stream, in bytes.
 const LEAF: usize = 1 << 16;
 /// Maximum number of pieces; even, so that all of them can be merged in pairs.
 const MOST_PIECES: usize = 1 << 14;
-/// Maximum size of a window, bytes.
+/// Maximum number of bytes of a piece that a window includes.
 const MOST_IN_WINDOW: u64 = 1 << 20;
-/// Number of bytes before and after a piece that a window includes, so that the lines in it are
-/// complete.
+/// Number of additional bytes that a window includes before and after a piece, so that the lines in
+/// it are complete.
 const AROUND: u64 = 512;
 
-/// The bytes of a stream to keep.
+/// The part of a stream whose bytes are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Offset of the first byte.
@@ -44,7 +44,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the window that shows the difference, unless the piece is larger than a window.
+    /// Returns the window that shows the difference. If the piece is larger than a window, returns
+    /// the window at its beginning.
     pub fn window(&self) -> Window {
         let start = self.start.saturating_sub(AROUND);
         Window { start, length: (self.end.min(self.start + MOST_IN_WINDOW) + AROUND) - start }
@@ -61,7 +62,7 @@ struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pieces: Vec<Piece>,
-    /// Each piece consists of 2 to the power of this number of leaves.
+    /// Binary logarithm of the number of leaves in each piece.
     power: u32,
     length: u64,
     beginning: Vec<u8>,
@@ -70,11 +71,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a file to its end.
+    /// Reads a file to its end, and returns its trace.
     ///
     /// # Errors
     ///
-    /// If it can't be read.
+    /// Returns an error if the file can't be read.
     pub fn of_file(path: &Path, window: Window) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let mut tracer = Tracer::new(window);
@@ -94,7 +95,7 @@ impl Trace {
         self.length
     }
 
-    /// Returns the position at which the streams begin to differ; `None` if they are equal.
+    /// Returns the first differing piece; `None` if they are equal.
     pub fn first_difference(&self, other: &Self) -> Option<Region> {
         let power = self.power.max(other.power);
         let (own, others) = (self.pieces_of(power), other.pieces_of(power));
@@ -103,15 +104,15 @@ impl Trace {
             return None;
         }
         let size = (LEAF as u64) << power;
-        // A stream that ends with a complete piece may be the beginning of the other.
+        // The shorter stream may end with a complete piece and be the beginning of the other.
         let start = (same as u64 * size).min(self.length).min(other.length);
         let end = (start + size).min(self.length.max(other.length));
         let line_breaks = own.iter().take(same).map(|piece| piece.line_breaks).sum();
         Some(Region { start, end, line_breaks })
     }
 
-    /// Returns the bytes kept from an offset on, as far as they are contiguous; `None` if none were
-    /// kept there although the stream is longer.
+    /// Returns the contiguous bytes that were kept from an offset on; empty at or after the end of
+    /// the stream, and `None` if the stream has bytes there that were not kept.
     pub fn bytes_from(&self, offset: u64) -> Option<&[u8]> {
         let part = |bytes: &'_ [u8], start: u64| {
             let skipped = usize::try_from(offset.checked_sub(start)?).ok()?;
@@ -153,7 +154,7 @@ fn shortened(hash: Sha256) -> [u8; 16] {
     digest
 }
 
-/// Creates the trace of a stream as it arrives.
+/// Computes the trace of a stream as it arrives.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     trace: Trace,
@@ -219,7 +220,7 @@ impl Tracer {
         }
     }
 
-    /// Ends the stream.
+    /// Ends the stream and returns its trace.
     pub(crate) fn finish(mut self) -> Trace {
         if self.in_leaf > 0 {
             self.end_leaf();

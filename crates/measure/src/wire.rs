@@ -1,6 +1,6 @@
-//! The protocol between `assay` and its launcher: requests, subjects and replies as bytes.
+//! The protocol between `assay` and its launcher: requests, subjects and replies, as bytes.
 //!
-//! Both ends are built together and run on one machine, so numbers are in native byte order and the
+//! Both ends are built together and run on one machine, so numbers are in native byte order. The
 //! layouts are those of the structures in `c/launcher/protocol.h`, which must be changed together
 //! with this file. This module does no input or output.
 
@@ -10,32 +10,32 @@ use std::path::Path;
 
 use crate::control::{Control, Setting};
 
-/// Length of a request, bytes.
+/// Length of a request without its payload, in bytes.
 pub(crate) const REQUEST_LENGTH: usize = 32;
-/// Length of a reply, bytes.
+/// Length of a reply, in bytes.
 pub(crate) const REPLY_LENGTH: usize = 104;
 /// Maximum number of descriptors sent with one request.
 pub(crate) const MOST_DESCRIPTORS: usize = 3;
 /// Number of the descriptor through which a command writes its samples.
 pub(crate) const SAMPLES_DESCRIPTOR: u32 = 7;
-/// Maximum padding of a run's environment, bytes.
+/// Maximum padding of a run's environment, in bytes.
 pub(crate) const MOST_PADDING: u16 = 4095;
 
 /// A request to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Map the shared page, which is sent as a descriptor.
+    /// Map the shared page, whose descriptor is sent with the request.
     Hello,
     /// Register a subject; `payload` bytes follow.
     Add { payload: u64 },
-    /// Run a subject once; with `alone`, everything that it leaves behind is ended, even in other
-    /// sessions.
+    /// Run a subject once. With `alone`, every process that it leaves behind is ended, even in
+    /// other sessions.
     Run { subject: u32, timeout_ns: u64, padding: u16, given: SentDescriptors, alone: bool },
-    /// Remember the value of a file; `payload` bytes with the path and the value follow.
+    /// Remember the value of a file; `payload` bytes with its path and value follow.
     Remember { payload: u64 },
 }
 
-/// The descriptors sent with a run, in this order.
+/// Which descriptors are sent with a run, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SentDescriptors {
     pub(crate) stdout: bool,
@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// The way in which the launcher opens the standard output of a subject.
+/// How the launcher opens the standard output of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum OutputMode {
@@ -77,12 +77,12 @@ pub(crate) enum OutputMode {
     File = 3,
 }
 
-/// Everything that the launcher needs to know about a subject, ready for use.
+/// Everything that the launcher needs to know about a subject.
 pub(crate) struct SubjectText<'a> {
     pub(crate) program: &'a Path,
-    /// The working directory; empty for the one in which `assay` was started.
+    /// The working directory; empty for the directory in which `assay` was started.
     pub(crate) directory: &'a Path,
-    /// The file for standard input; empty for none.
+    /// The file for standard input; empty if there is none.
     pub(crate) input: &'a Path,
     pub(crate) output: OutputMode,
     /// The file for standard output; empty unless `output` is `File`.
@@ -90,13 +90,13 @@ pub(crate) struct SubjectText<'a> {
     pub(crate) argv: &'a [OsString],
     /// The environment as `NAME=value`, without the padding.
     pub(crate) environment: &'a [OsString],
-    /// The settings; their values are in range.
+    /// The settings, whose values must be in range.
     pub(crate) control: &'a Control,
 }
 
 impl SubjectText<'_> {
     /// Returns the bytes for the launcher; `None` if a string contains a zero byte, there are too
-    /// many strings, or a processor number is too high.
+    /// many strings, or the number of a processor is too high.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(4096);
         for count in [self.argv.len(), self.environment.len()] {
@@ -126,8 +126,8 @@ impl SubjectText<'_> {
     }
 }
 
-/// Returns the bytes that pass a file and its value to the guard; `None` if one contains a zero
-/// byte.
+/// Returns the bytes that tell the guard the value of a file; `None` if the path or the value
+/// contains a zero byte.
 pub(crate) fn remembered(path: &Path, value: &str) -> Option<Vec<u8>> {
     let path = path.as_os_str().as_bytes();
     if path.contains(&0) || value.contains('\0') {
@@ -136,7 +136,7 @@ pub(crate) fn remembered(path: &Path, value: &str) -> Option<Vec<u8>> {
     Some([path, b"\0", value.as_bytes(), b"\0"].concat())
 }
 
-/// A step that failed in the launcher.
+/// A step of the launcher's work that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Request,
@@ -152,7 +152,7 @@ pub(crate) enum Step {
     Set(Setting),
 }
 
-/// The launcher's reply to any request; the numbers are used only for a run.
+/// The launcher's reply to any request. All fields except `failure` are meaningful only for a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// The failed step, with its `errno`.
@@ -177,7 +177,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Parses a reply; `None` if our launcher cannot have written it.
+    /// Parses a reply; `None` if it can't come from our launcher.
     pub(crate) fn from_bytes(bytes: &[u8; REPLY_LENGTH]) -> Option<Self> {
         let (words, _) = bytes.as_chunks::<4>();
         let (longs, _) = bytes.as_chunks::<8>();

@@ -1,10 +1,11 @@
-//! A tiny program with a known amount of work, for testing a machine or a tool: `spin N` executes a
-//! fixed chain of N dependent steps and touches no memory, `touch MIB` writes to that much fresh
+//! A tiny program with a known amount of work, for testing a machine or a tool. `spin N` executes a
+//! fixed chain of N dependent steps and touches no memory; `touch MIB` writes to that much fresh
 //! memory.
 //!
-//! It is built from `c/workload.c`, which documents both, and embedded. This module writes it to a
-//! file, and determines the number of steps that takes a desired time on this machine. That is not
-//! a measurement: to know how long the program takes, measure it like any other command.
+//! The program is built from `c/workload.c`, which documents both commands, and embedded. This
+//! module writes it to a file, and determines the number of steps that takes a given time on this
+//! machine. That is not a measurement: to know how long the program takes, measure it like any
+//! other command.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,15 +18,15 @@ use crate::runner::{RunOptions, Runner};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 
-/// Minimum duration, in seconds, of a run that determines the pace: startup is then only a small
+/// Minimum duration of a run that determines the pace, in seconds, so that startup is only a small
 /// part of it.
 const LONG_ENOUGH: f64 = 0.02;
-/// Number of runs, of which the fastest counts: disturbances only make a run longer.
+/// Number of runs, of which the fastest is used, because disturbances only make a run longer.
 const TRIES: usize = 3;
-/// Maximum number of steps when determining the pace. No processor executes this many in 20 ms; a
-/// program that does is not really executing them.
+/// Maximum number of steps in a run that determines the pace. No processor executes this many in 20
+/// ms, so a program that finishes sooner does not execute them.
 const MOST_FOR_PACE: u64 = 1 << 40;
-/// Upper limit of the numbers of steps that the program accepts.
+/// Maximum number of steps requested from the program.
 const MOST: f64 = 1e17;
 
 /// Writes the program into a directory, readable and executable by its owner (mode 700), and
@@ -44,18 +45,19 @@ pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns the number of steps for which a run of `spin` takes about `seconds` of processor time
-/// here and now, including its startup; at least 1. `program` is the path from [`unpack`].
+/// Returns the number of steps, at least 1, for which a run of `spin` currently takes about
+/// `seconds` of processor time on this machine, including its startup. `program` is the path from
+/// [`unpack`].
 ///
-/// It runs the program with increasing numbers of steps until a run takes 20 ms, then three times,
-/// and takes the fastest; this takes about 0.15 s, and more if other processes compete, which make
-/// a run last longer but hardly change its processor time. Accurate to some percent, since the
-/// processor may change its frequency.
+/// Runs the program with increasing numbers of steps until a run takes 20 ms, then three more
+/// times, and uses the fastest of these. This takes about 0.15 s. Competing processes make it take
+/// longer, but hardly change the processor time of a run. The result is accurate to a few percent,
+/// because the processor may change its frequency.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a time that is not a number above 0 and below 100000 s; the system's error if
-/// the program can't be started; `Other` if it fails, or takes no time regardless of the number of
+/// Returns `InvalidInput` if the time is not above 0 and below 100000 s, the system's error if the
+/// program can't be started, and `Other` if it fails, or takes no time regardless of the number of
 /// steps.
 pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
     if !(seconds > 0.0 && seconds < 1e5) {
@@ -77,7 +79,7 @@ pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
     Ok((((seconds - start) / step).clamp(1.0, MOST)) as u64)
 }
 
-/// Returns the shortest of several runs, seconds of processor time.
+/// Returns the shortest of several runs, in seconds of processor time.
 fn best(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..TRIES {
@@ -86,7 +88,7 @@ fn best(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     Ok(best)
 }
 
-/// Returns the duration of one run, seconds of processor time.
+/// Returns the duration of one run, in seconds of processor time.
 fn spin(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let words = [program.as_os_str().to_owned(), "spin".into(), steps.to_string().into()];
     let command = Command::new(words).map_err(io::Error::other)?;

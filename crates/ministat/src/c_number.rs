@@ -1,17 +1,18 @@
-//! Numbers as parsed by C's `strtod`, `strtol` and `atoi` in the C locale: leading white space and
-//! sign, hexadecimal, `inf` and `nan` by name. Text after the number is left to the caller.
+//! Parses numbers as C's `strtod`, `strtol` and `atoi` do in the C locale: with leading white
+//! space, a sign, hexadecimal numbers, and `inf` and `nan` by name. Text after the number is left
+//! to the caller.
 //!
-//! Decimal numbers are correctly rounded, as in glibc: short ones by one division (a whole number
-//! below 2^53 and a power of ten up to 10^22 are both exact, so that the only rounding is that of
-//! the quotient), long ones by the standard library.
+//! Decimal numbers are correctly rounded, as in glibc. Short ones take a single division: a whole
+//! number below 2^53 and a power of ten up to 10^22 are both exact, so only the quotient is
+//! rounded. Long ones are left to the standard library.
 
-/// Powers of ten that are exact as doubles.
+/// Powers of ten that are exactly representable as doubles.
 pub(crate) const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Returns C's `isspace` in the C locale.
+/// Returns the result of C's `isspace` in the C locale.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -20,8 +21,8 @@ fn after_space(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }
 
-/// `strtod`: returns the number at the start of the text and its length in bytes; 0 and 0 bytes if
-/// there is none.
+/// Returns the number at the start of the text and its length in bytes, like `strtod`; 0 and 0
+/// bytes if there is none.
 pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     let mut start = after_space(text);
     let is_negative = text.get(start) == Some(&b'-');
@@ -33,7 +34,7 @@ pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     if taken == 0 {
         return (0.0, 0);
     }
-    // The sign is a separate bit: it survives zero and NaN.
+    // Negation sets the sign bit, so the sign also applies to zero and NaN.
     (if is_negative { -size } else { size }, start + taken)
 }
 
@@ -58,7 +59,8 @@ fn magnitude(body: &[u8]) -> (f64, usize) {
     }
 }
 
-/// Returns the length of `(letters_and_digits)`; 0 if the text does not begin with that.
+/// Returns the length of a leading `(letters_and_digits)`, the payload of a NaN; 0 if there is
+/// none.
 fn length_of_payload(text: &[u8]) -> usize {
     if text.first() != Some(&b'(') {
         return 0;
@@ -71,7 +73,8 @@ fn count_digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Returns the length of an exponent that begins with one of these letters; 0 if it has no digits.
+/// Returns the length of an exponent that begins with one of these letters; 0 if there is none, or
+/// it has no digits.
 fn length_of_exponent(text: &[u8], letters: [u8; 2]) -> usize {
     if !text.first().is_some_and(|byte| letters.contains(byte)) {
         return 0;
@@ -106,7 +109,8 @@ fn decimal(body: &[u8]) -> (f64, usize) {
     (text.parse().expect("digits with a point and an exponent are a number"), end)
 }
 
-/// Parses the text after `0x`; `None` if it does not begin with a hexadecimal digit.
+/// Parses the text after `0x`, and returns the value and length of the number; `None` if the number
+/// has no hexadecimal digit.
 fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
     let value_of = |byte: u8| char::from(byte).to_digit(16).map(u64::from);
     let mut mantissa: u64 = 0;
@@ -121,7 +125,7 @@ fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
                 mantissa = mantissa << 4 | digit;
                 exponent -= i64::from(is_fraction) * 4;
             } else {
-                // Digits that do not fit only decide the side of a tie on which the number lies.
+                // A digit that does not fit only matters for whether the number is above a tie.
                 mantissa |= u64::from(digit != 0);
                 exponent += i64::from(!is_fraction) * 4;
             }
@@ -154,7 +158,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
     if top > 1023 {
         return f64::INFINITY;
     }
-    // 53 of the 64 bits are kept; fewer if the number is denormal.
+    // Of the 64 bits, 53 are kept, or fewer if the number is denormal.
     let dropped =
         if top >= -1022 { 11 } else { (-1022_i64).saturating_sub(top).saturating_add(11) };
     if dropped > 64 {
@@ -166,14 +170,14 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
     let half = 1_u128 << (dropped - 1);
     let rounds_up = rest > half || (rest == half && kept & 1 == 1);
     let kept = u64::try_from(kept).unwrap_or_default() + u64::from(rounds_up);
-    // In the addition, the leading bit, if there is one, carries into the exponent, and so does a
+    // In the addition, the leading bit of a normal number carries into the exponent, and so does a
     // rounding that adds a bit.
     let biased = u64::try_from((top + 1022).max(0)).unwrap_or_default();
     f64::from_bits((biased << 52) + kept)
 }
 
-/// `strtol` with base ten: returns the number, clamped to 64 bits, and its length in bytes; 0 and 0
-/// bytes if there is none.
+/// Returns the decimal number at the start of the text, clamped to 64 bits, and its length in
+/// bytes, like `strtol`; 0 and 0 bytes if there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let mut start = after_space(text);
     let is_negative = text.get(start) == Some(&b'-');
@@ -190,13 +194,13 @@ pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     (number, if digits == 0 { 0 } else { start + digits })
 }
 
-/// Returns a `long` as stored in an `int` by C: the lower 32 bits.
+/// Returns the value that C stores when it converts a `long` to an `int`: the lower 32 bits.
 pub(crate) fn cut_to_int(number: i64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "the cut is what is wanted")]
     return number as i32;
 }
 
-/// `atoi`: returns the number at the start of the text.
+/// Returns the number at the start of the text, like `atoi`.
 pub(crate) fn atoi(text: &[u8]) -> i32 {
     cut_to_int(strtol(text).0)
 }

@@ -1,8 +1,8 @@
-//! Comparison of a set with the reference: Student's t with pooled variance, from the table, in the
-//! wording of the original.
+//! Compares a set with the reference, using Student's t with a pooled variance and tabulated
+//! critical values. The wording is that of the original.
 //!
-//! The order and grouping of the operations are those of the original, because they affect the last
-//! digit.
+//! The order and grouping of the operations are also those of the original, because they affect the
+//! last digit.
 
 use crate::Flavour;
 use crate::dataset::Dataset;
@@ -10,8 +10,8 @@ use crate::percent_g::percent_g;
 use crate::student::{LEVELS, critical_value};
 use std::io::{self, Write};
 
-/// Formats a quotient with `%g`. A NaN here is the result of an operation on numbers, which is a
-/// negative NaN.
+/// Formats a quotient with `%g`. A NaN is printed as negative, like the result of an operation on
+/// numbers.
 fn shown(value: f64) -> String {
     percent_g(if value.is_nan() { f64::NAN.copysign(-1.0) } else { value }, 6)
 }
@@ -31,7 +31,7 @@ pub(crate) fn write(
     let difference = set.average - reference.average;
     let error = t * (pooled * (1.0 / n + 1.0 / m).sqrt());
     let percent = LEVELS[level];
-    // A NaN on either side counts as no difference.
+    // If either side is NaN, there is no proven difference.
     if difference.abs() > error {
         writeln!(out, "Difference at {percent:.1}% confidence")?;
         writeln!(out, "\t{} +/- {}", shown(difference), shown(error))?;

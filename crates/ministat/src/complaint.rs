@@ -1,35 +1,35 @@
-//! Errors, with the original's wording and exit status. Inputs that crash the original are errors
-//! in our own wording.
+//! Errors, with the original's wording and exit status. For inputs that crash the original, the
+//! wording is our own.
 //!
-//! Names are bytes as they were given, so a message is bytes as well.
+//! Names consist of arbitrary bytes, so a message does too.
 
 use crate::Flavour;
 
 /// The reason for a missing result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Complaint {
-    /// An option or its value is wrong.
+    /// An option is unknown, or its value is missing or invalid.
     Usage { about_option: Option<OptionFault>, problem: &'static str },
     /// A file cannot be opened; `reason` is the system's message.
     CannotOpen { name: Vec<u8>, reason: String },
-    /// There are fewer than three points.
+    /// A set has fewer than three points.
     TooFew { name: Vec<u8> },
     /// A field is not a number.
     NoNumber { name: Vec<u8>, line: u64 },
-    /// A number is infinite or NaN; an error only for the flavor of 2025.
+    /// A number is infinite or NaN, which is an error only for the flavor of 2025.
     NotFinite { name: Vec<u8>, line: u64 },
-    /// A plot that crashes the original.
+    /// The original crashes on this plot; the text is the reason.
     NoPlot(String),
 }
 
-/// An error in an option itself; the option is one byte.
+/// A fault of an option itself, which is given as a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionFault {
     Unknown(u8),
     ValueMissing(u8),
 }
 
-/// Lines about the options that both flavors print; the flavor of 2025 adds one for `-q`.
+/// Usage lines about options that both flavors print. The flavor of 2025 adds a line for `-q`.
 const ABOUT_OPTIONS: [&str; 6] = [
     "\tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}\n",
     "\t-A : print statistics only. suppress the graph.\n",

@@ -1,11 +1,11 @@
-//! One set of points and its statistics: average, median, variance, each computed as in its
+//! A set of points and its statistics: average, median and variance, computed as in the selected
 //! flavor, to the last bit.
 //!
-//! Sums are naive and in input order; the two-pass sum of squares is in sorted order. Other orders
-//! would give other bits. With infinities or NaN among the numbers (the flavor of 2015 reads
-//! them), the sign of a NaN shows in the output. It then follows the rules of x86: an operation
-//! that produces a NaN gives a negative one, and an operation with NaN operands returns the first
-//! of them.
+//! Sums are naive and in input order, except that the two-pass sum of squares is in sorted order.
+//! Other orders would give other bits. If there are infinities or NaN among the numbers (which the
+//! flavor of 2015 reads), the sign of a NaN shows in the output. It follows the rules of x86: an
+//! operation that produces a NaN gives a negative one, and an operation with NaN operands returns
+//! the first of them.
 
 use crate::Flavour;
 use crate::sorting;
@@ -17,7 +17,7 @@ pub(crate) const SYMBOLS: [u8; 8] = *b" x+*%#@O";
 /// A set of at least three points.
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset {
-    /// The name as shown.
+    /// The name as printed.
     pub name: Vec<u8>,
     /// The points in ascending order.
     pub points: Vec<f64>,
@@ -27,8 +27,8 @@ pub(crate) struct Dataset {
     pub deviation: f64,
 }
 
-/// Returns the result on x86: the first NaN among the operands, or the default NaN if the operation
-/// itself produced it.
+/// Returns the result that x86 gives for an operation: if it is a NaN, the first NaN among the
+/// operands or, if there is none, the default NaN.
 fn nan_of(operands: [f64; 2], result: f64) -> f64 {
     if !result.is_nan() {
         return result;
@@ -37,7 +37,7 @@ fn nan_of(operands: [f64; 2], result: f64) -> f64 {
     given.unwrap_or(f64::NAN.copysign(-1.0))
 }
 
-/// Returns the sum and the sum of squares, added sequentially.
+/// Returns the sum and the sum of squares, added in order.
 fn sums(points: &[f64]) -> (f64, f64) {
     let plain = points.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if !(plain.0.is_nan() || plain.1.is_nan()) {
@@ -55,7 +55,7 @@ fn count(points: &[f64]) -> f64 {
 }
 
 impl Dataset {
-    /// Creates a set of these points, given in input order. There must be at least one.
+    /// Creates a set of points, which are given in input order. There must be at least one.
     pub(crate) fn new(name: Vec<u8>, mut points: Vec<f64>, flavour: Flavour) -> Self {
         let n = count(&points);
         let (sum, squares) = sums(&points);

@@ -1,15 +1,15 @@
-//! The classic `ministat`, byte for byte: replacing the program must not change the input of users'
-//! scripts.
+//! The classic `ministat`, byte for byte, so that replacing the program does not change the input
+//! of users' scripts.
 //!
-//! Two programs of that name are in use and disagree on half of all inputs: that of 2015 and that
-//! of 2025 ([`Flavour`]). This crate reproduces the output of either, on standard output and
-//! standard error, and its exit status, including its quirks; where the original is killed by a
-//! signal it reports an error instead. It follows the observed behavior of both programs; the tests
-//! compare it with their recorded output.
+//! Two programs of that name are in use, and they disagree on half of all inputs: those of 2015 and
+//! 2025 ([`Flavour`]). This crate reproduces the output of either, on standard output and standard
+//! error, and its exit status, including its quirks. Where the original is killed by a signal, it
+//! reports an error. It follows the observed behavior of both programs, and the tests compare it
+//! with their recorded output.
 //!
-//! It is self-contained: it does not use this project's samples or statistics, and nothing here may
-//! be used where correct statistics are needed. It accesses neither terminal nor files itself: its
-//! inputs are passed in ([`Surroundings`]), and its output goes to a writer.
+//! The crate is self-contained. It does not use this project's samples or statistics, and nothing
+//! in it may be used where correct statistics are needed. It does not access the terminal or files
+//! itself: its inputs are passed in ([`Surroundings`]), and its output goes to a writer.
 //!
 //! ```
 //! use assay_ministat::{Flavour, Opened, Surroundings, run};
@@ -54,19 +54,20 @@ pub use surroundings::{Flavour, Open, Opened, Source, Surroundings, Terminal};
 pub struct Ending {
     /// The bytes for standard error.
     pub stderr: Vec<u8>,
-    /// The exit status: 0, 1 (the flavor of 2015 could not open a file) or 2 (any other error).
+    /// The exit status: 0 for success, 1 if the flavor of 2015 could not open a file, or 2 for any
+    /// other error.
     pub status: u8,
 }
 
 /// Runs `ministat ARGS`; `args` excludes the program's name.
 ///
-/// Nothing is written to `out` before everything has been read and checked. Memory is 8 bytes per
-/// point; the time is spent on reading, sorting and printing: a plot has as many rows as its
-/// fullest column has points.
+/// Nothing is written to `out` before all input has been read and checked. This takes 8 bytes of
+/// memory per point. The time is spent on reading, sorting and printing: a plot has as many rows as
+/// its fullest column has points.
 ///
 /// # Errors
 ///
-/// Only if writing to `out` fails.
+/// Returns an error only if writing to `out` fails.
 pub fn run(args: &[OsString], around: &Surroundings, out: &mut dyn Write) -> io::Result<Ending> {
     let complained = |complaint: Complaint| Ending {
         stderr: complaint.text(around.flavour),

@@ -1,5 +1,5 @@
-//! The command line as parsed by glibc's `getopt`: joined values, clustered flags, options after
-//! operands, `--`.
+//! Parses the command line as glibc's `getopt` does, with joined values, clustered flags, options
+//! after operands, and `--`.
 //!
 //! Options are checked in order and the first error ends the run, so the order of the errors is
 //! part of the behavior.
@@ -25,17 +25,18 @@ pub(crate) struct Options {
     pub summary_only: bool,
     /// `-q`: neither names nor header.
     pub quiet: bool,
-    /// `-s`: a line of bars for every set.
+    /// `-s`: a separate line of bars for each set.
     pub separate_bars: bool,
-    /// `-C`: the column to read, from 1.
+    /// `-C`: the column to read, counting from 1.
     pub column: usize,
-    /// `-c`: the index of the level in [`LEVELS`].
+    /// `-c`: the index of the confidence level in [`LEVELS`].
     pub level: usize,
-    /// `-d`: every byte is a delimiter.
+    /// `-d`: the delimiters; each byte is one.
     pub delimiters: Vec<u8>,
-    /// `-w`: columns of the plot; only the terminal or `COLUMNS` can make it negative.
+    /// `-w`: the number of columns of the plot. It can be negative only if it comes from the
+    /// terminal or `COLUMNS`.
     pub width: i32,
-    /// Names of the files; empty for standard input.
+    /// Names of the files to read; empty for standard input.
     pub operands: Vec<OsString>,
 }
 
@@ -112,7 +113,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets a flag; returns true if the option is one.
+    /// Sets a flag. Returns false if the option is not a flag.
     fn set_flag(&mut self, option: u8, flavour: Flavour) -> bool {
         match option {
             b'A' => self.no_plot = true,
@@ -144,8 +145,8 @@ impl Options {
                 if taken < value.len() {
                     return Err(wrong("Not a floating point number"));
                 }
-                // An unknown level after a known one is ignored: the original only checks whether
-                // any has been found so far.
+                // An unknown level after a known one is ignored, because the original only checks
+                // whether any level has been found so far.
                 *level = LEVELS.iter().position(|known| *known == percent).or(*level);
                 if level.is_none() {
                     return Err(wrong("No support for confidence level"));

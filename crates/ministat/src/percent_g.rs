@@ -1,10 +1,10 @@
-//! Numbers as printed by C's `%g`: significant digits without trailing zeros, an exponent only if
-//! it is very small or large.
+//! Formats numbers as C's `%g` does: with significant digits, no trailing zeros, and an exponent
+//! only if the number is very small or large.
 //!
-//! Digits come from the standard library's exact conversion, which rounds ties to even as glibc
+//! The digits come from the standard library's exact conversion, which rounds ties to even as glibc
 //! does; this module only places the point. A NaN keeps its sign, as in glibc.
 
-/// Formats a number as `%.Ng` for `precision` N ≥ 1.
+/// Formats a number as `%.Ng`, where N is `precision` and must be at least 1.
 pub(crate) fn percent_g(value: f64, precision: usize) -> String {
     if value.is_nan() {
         return if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned();

@@ -1,23 +1,23 @@
-//! The plot: each column stands for an equal part of the axis, the points in it are stacked, and a
-//! bar below shows average, median and deviation.
+//! The plot. Each column stands for an equal part of the axis, and the points in that part are
+//! stacked. A bar below shows the average, the median and the deviation.
 //!
-//! Quirks that are reproduced: if sets share a cell, its symbol is that of the bitwise OR of their
-//! numbers; the height in use is that of the latest set, so that a later, lower set cuts off the
-//! upper rows of earlier ones, and a still later, higher one restores these rows but not their
-//! contents. The original keeps a grid of cells; this implementation stores, for every set, the
-//! columns that it fills and their heights. What remains of a set is then the part below the lowest
-//! height in use from that set to the last, and memory does not depend on width and height.
+//! Some quirks are reproduced. If sets share a cell, its symbol is that of the bitwise OR of their
+//! numbers. The height in use is that of the latest set: a later, lower set cuts off the upper rows
+//! of earlier sets, and a still later, higher one restores these rows but not their contents. The
+//! original keeps a grid of cells. This implementation stores the columns that each set fills, and
+//! their heights. What remains of a set is then the part below the lowest height in use from that
+//! set to the last, and memory does not depend on width and height.
 
 use crate::complaint::Complaint;
 use crate::dataset::{Dataset, SYMBOLS};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Initial bound of the axis, before it includes any value; sets entirely beyond it get a wrong
-/// edge.
+/// Initial bound of the axis, before any value is included. Sets that lie entirely beyond it get a
+/// wrong edge.
 const EDGE: f64 = 9.99e101;
 
-/// Number of cells that are assembled before they are written.
+/// Maximum number of cells that are assembled before they are written.
 const WINDOW: i64 = 1 << 16;
 
 /// Maps values to columns.
@@ -28,21 +28,21 @@ struct Axis {
     width: i64,
 }
 
-/// Vertically adjacent cells filled by one set.
+/// Vertically adjacent cells of a column that one set fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stack {
     column: i64,
     /// The lowest filled row; the bottom row of the plot is 1.
     from: i64,
-    /// The highest filled row.
+    /// The highest filled row, inclusive.
     to: i64,
 }
 
-/// A line with averages, medians and deviations.
+/// A line with averages, medians and deviations of one or all sets.
 #[derive(Clone, Debug, Default)]
 struct Bar {
     marks: BTreeMap<i64, u8>,
-    /// First and last column of every stroke; marks are drawn over strokes.
+    /// First and last column of each stroke. Marks are drawn over strokes.
     strokes: Vec<(i64, i64)>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Plot {
     width: i64,
     /// Number of rows plus one.
     height: i64,
-    /// Stacks of every set, by column.
+    /// Stacks of each set, by column.
     stacks: Vec<Vec<Stack>>,
     bars: Vec<Bar>,
     has_span: bool,
@@ -70,7 +70,8 @@ impl Axis {
     }
 
     /// Returns the column of a value. If rounding places the value one cell outside the plot, it
-    /// stays there. If it is farther outside, or if there is no such column, the original crashes.
+    /// stays there. Returns an error where the original crashes: if the value is farther outside,
+    /// or there is no such column.
     fn column(&self, value: f64) -> Result<i64, Complaint> {
         #[expect(clippy::cast_precision_loss, reason = "a width has 32 bits")]
         let step = (self.highest - self.lowest) / (self.width as f64 - 1.0);
@@ -93,7 +94,8 @@ impl Axis {
     }
 }
 
-/// Returns the columns of sorted points, with the number of points in each.
+/// Returns the columns that contain points, with the number of points in each. The points must be
+/// sorted.
 fn heights(points: &[f64], axis: &Axis) -> Result<Vec<(i64, i64)>, Complaint> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for &point in points {
@@ -119,7 +121,7 @@ impl Bar {
         Ok(())
     }
 
-    /// Draws the cells from column `from` on.
+    /// Draws the part of the bar from column `from` on.
     fn draw(&self, from: i64, cells: &mut [u8]) {
         cells.fill(b' ');
         let place = |column: i64| usize::try_from(column - from).unwrap_or_default();
@@ -141,8 +143,8 @@ impl Plot {
     ///
     /// # Errors
     ///
-    /// Where the original is killed by a signal: with too small a width, an infinity, or more than
-    /// 2^31 cells.
+    /// Returns an error where the original is killed by a signal: if the width is too small, a
+    /// value is infinite, or there are more than 2^31 cells.
     pub(crate) fn of(
         sets: &[Dataset],
         width: i32,
@@ -195,7 +197,7 @@ impl Plot {
                 bar.add(set, &axis)?;
             }
         }
-        // The part of a set that is still visible at the end: see the module documentation.
+        // Only the part of a set that is visible at the end is kept; see the module documentation.
         let mut lowest = i64::MAX;
         for (stacks, top) in plot.stacks.iter_mut().zip(&tops).rev() {
             lowest = lowest.min(*top);
@@ -224,7 +226,7 @@ impl Plot {
         edge(out)
     }
 
-    /// Writes a line between two borders, a window of cells at a time.
+    /// Writes a line between two borders, up to [`WINDOW`] cells at a time.
     fn line(
         &self,
         out: &mut dyn Write,
@@ -261,22 +263,22 @@ impl Plot {
     }
 }
 
-/// Returns the cells filled by a set, by column. In the original's grid the cell to the right of
-/// the last one is the first of the row above, and the one to the left of the first is the last of
-/// the row below.
+/// Returns the cells that a set fills, by column. In the original's grid, the cell to the right of
+/// the last one is the first cell of the row above, and the cell to the left of the first one is
+/// the last cell of the row below.
 fn stacks_of(heights: &[(i64, i64)], width: i64, top: i64) -> Vec<Stack> {
     let mut stacks: Vec<Stack> = heights
         .iter()
         .map(|&(column, count)| match column {
             _ if column < 0 => Stack { column: column + width, from: 0, to: count - 1 },
-            // The grid ends below the row that a full column would reach.
+            // The grid ends below the row that the highest column would reach.
             _ if column >= width => {
                 Stack { column: column - width, from: 2, to: (count + 1).min(top - 1) }
             }
             _ => Stack { column, from: 1, to: count },
         })
         .collect();
-    // Stable, and nearly sorted.
+    // The sort is stable, and the stacks are nearly sorted.
     stacks.sort_by_key(|stack| stack.column);
     stacks
 }

@@ -1,10 +1,10 @@
-//! Reads points from files: lines, columns, comments and numbers exactly as in the original, at the
-//! speed of the disk.
+//! Reads points from files. Lines, columns, comments and numbers are treated exactly as in the
+//! original, at the speed of the disk.
 //!
-//! A line has at most 8191 bytes, as in the original's buffer; the rest of a longer one is treated
-//! as the next line. Most lines contain one plain number in the first column; they are read in one
-//! pass over their bytes, and any line with an unusual byte is left to the slow path, which follows
-//! the rules one by one.
+//! A line has at most 8191 bytes, as in the original's buffer, and the rest of a longer one is
+//! treated as the next line. Most lines contain one plain number in the first column; these are
+//! read in one pass over their bytes. A line with any unusual byte is left to a slow path, which
+//! follows the rules one by one.
 
 use crate::c_number::{EXACT_POWERS, is_space, strtod};
 use crate::complaint::Complaint;
@@ -20,19 +20,19 @@ use std::thread;
 /// Maximum length of a line in bytes, including its end.
 const LONGEST_LINE: usize = 8191;
 
-/// Number of bytes read per system call.
+/// Size of the buffer for reading, in bytes.
 const CHUNK: usize = 128 * 1024;
 
 /// Minimum number of points in a set.
 const FEWEST_POINTS: usize = 3;
 
-/// The rules of one run.
+/// The rules by which lines are read.
 #[derive(Clone, Copy)]
 struct Rules<'a> {
     column: usize,
     delimiters: &'a [u8],
     flavour: Flavour,
-    /// True if a line may consist of just a plain number: the first column is read, and no
+    /// True if a line may consist only of a plain number, because the first column is read and no
     /// delimiter can be part of such a line.
     has_plain_lines: bool,
 }
@@ -41,7 +41,7 @@ struct Rules<'a> {
 ///
 /// # Errors
 ///
-/// The first error in the order of the operands.
+/// Returns the first error, in the order of the operands.
 pub(crate) fn read_all(
     options: &Options,
     around: &Surroundings,
@@ -93,8 +93,8 @@ pub(crate) fn read_all(
     }
 }
 
-/// Reads the opened inputs in order. Regular files are read in threads, while the next inputs are
-/// opened and read.
+/// Reads the opened inputs, and returns their sets in order. Each regular file is read in a thread,
+/// while the next inputs are opened and read.
 fn read_in_order(
     opened: impl Iterator<Item = (Vec<u8>, Result<Opened, Complaint>)>,
     rules: Rules,
@@ -145,7 +145,7 @@ fn reason_of(error: &std::io::Error) -> String {
     }
 }
 
-/// Reads one set.
+/// Reads the set in one input.
 fn read(name: Vec<u8>, reader: Box<dyn Read + Send>, rules: Rules) -> Result<Dataset, Complaint> {
     match points_of(reader, rules) {
         Ok(points) if points.len() < FEWEST_POINTS => Err(Complaint::TooFew { name }),
@@ -155,14 +155,14 @@ fn read(name: Vec<u8>, reader: Box<dyn Read + Send>, rules: Rules) -> Result<Dat
     }
 }
 
-/// An error in a line.
+/// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     NoNumber,
     NotFinite,
 }
 
-/// Returns all points in order, or the line with the first error.
+/// Returns all points in order, or the number and the fault of the first invalid line.
 fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Fault)> {
     let mut points = Vec::new();
     let mut buffer = vec![0; CHUNK];
@@ -208,9 +208,8 @@ fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Faul
     }
 }
 
-/// Parses a line that consists of up to 15 digits, optionally a minus and a point, and the line
-/// ending; returns the number and the length of the line. Returns `None` for any other line, valid
-/// or not.
+/// Parses a line that consists of up to 15 digits, with an optional minus and point, and the line
+/// ending. Returns the number and the length of the line; `None` for any other line, valid or not.
 #[inline]
 fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
     let is_negative = text[0] == b'-';
@@ -227,7 +226,8 @@ fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
             break byte;
         }
         place += 1;
-        // Fifteen digits and a point: with more, the number might not be exact.
+        // At most 15 digits and a point are accepted. With more digits, the number might not be
+        // exact.
         if place > first + 16 {
             return None;
         }
@@ -248,14 +248,14 @@ fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
 }
 
 /// Returns the number in the requested column of a line; `None` if the line has no such column, or
-/// is a comment up to there.
+/// a comment begins at or before it.
 fn value_of(line: &[u8], rules: Rules) -> Result<Option<f64>, Fault> {
     // In C a NUL ends a string.
     let text = &line[..memchr(0, line).unwrap_or(line.len())];
     let spaces = text.iter().rev().take_while(|byte| is_space(**byte)).count();
     let text = &text[..text.len() - spaces];
     let is_delimiter = |byte: &u8| rules.delimiters.contains(byte);
-    // A run of delimiters counts as one, so fields are never empty.
+    // Consecutive delimiters count as one, so fields are never empty.
     let fields = text.split(is_delimiter).filter(|field| !field.is_empty());
     let mut field = None;
     let mut count = 0;

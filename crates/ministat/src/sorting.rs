@@ -1,10 +1,10 @@
-//! Sorts points in ascending order, with the original's order among equal ones where it is visible:
+//! Sorts points in ascending order. Equal points keep the original's order where it is visible:
 //! zeros of both signs, and NaN, which compares as equal to everything, so that its position
 //! depends on glibc's merging.
 
 use std::cmp::Ordering;
 
-/// Sorts in place. O(n log n); allocates only with NaN or zeros of both signs.
+/// Sorts points in place. O(n log n). Allocates only if there are NaN or negative zeros.
 pub(crate) fn sort(points: &mut [f64]) {
     let has_nan = points.iter().any(|point| point.is_nan());
     let has_negative_zero = points.iter().any(|point| *point == 0.0 && point.is_sign_negative());
@@ -14,8 +14,8 @@ pub(crate) fn sort(points: &mut [f64]) {
         // Stable: equal zeros keep their order.
         points.sort_by(compare);
     } else if points.iter().all(|point| point.is_sign_positive()) {
-        // The bits of nonnegative numbers have the same order, and integers are sorted twice as
-        // fast.
+        // The bits of nonnegative numbers have the same order as the numbers, and integers are
+        // sorted twice as fast.
         points.sort_unstable_by_key(|point| point.to_bits());
     } else {
         points.sort_unstable_by(compare);
@@ -26,8 +26,8 @@ fn compare(a: &f64, b: &f64) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
-/// Sorts like glibc's merge sort: two halves, the left one smaller if they are unequal; the left
-/// element comes first unless it is greater.
+/// Sorts like glibc's merge sort. The left half is the smaller one if the halves are unequal, and
+/// the left element comes first unless it is greater.
 fn merge_sort(points: &mut [f64], merged: &mut Vec<f64>) {
     if points.len() < 2 {
         return;

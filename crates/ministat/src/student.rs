@@ -1,23 +1,23 @@
-//! The critical values used by the classic: a table with three decimals up to 100 degrees of
-//! freedom, the normal quantile beyond.
+//! Critical values of the classic `ministat`: a table with three decimals up to 100 degrees of
+//! freedom, and normal quantiles beyond.
 //!
-//! Both are reproduced unchanged, including errors, because the bytes depend on them: the column
-//! for 99.5 contains two-sided 99.8 % quantiles, and at 101 degrees of freedom every column jumps.
-//! Nothing here may be used where correct values are needed; use the statistics crate for that.
+//! Both are reproduced unchanged, including their errors, because the output depends on them. The
+//! column for 99.5 contains two-sided 99.8 % quantiles, and every column jumps at 101 degrees of
+//! freedom. Do not use this module where correct values are needed; use the statistics crate.
 
-/// The available levels, in percent.
+/// The available confidence levels, in percent.
 pub(crate) const LEVELS: [f64; 6] = [80.0, 90.0, 95.0, 98.0, 99.0, 99.5];
 
-/// Index of the default level.
+/// Index of the default level in [`LEVELS`].
 pub(crate) const DEFAULT_LEVEL: usize = 2;
 
-/// Minimum degrees of freedom: two sets of three points.
+/// Minimum degrees of freedom, which is that of two sets of three points.
 const FEWEST: usize = 4;
 
-/// The normal quantiles, for more than 100 degrees of freedom.
+/// Normal quantiles for each of [`LEVELS`], used above 100 degrees of freedom.
 const MANY: [f64; 6] = [1.282, 1.645, 1.960, 2.326, 2.576, 3.090];
 
-/// For 4, 5, ... 100 degrees of freedom, one value for each of [`LEVELS`].
+/// Critical values for 4, 5, ... 100 degrees of freedom, one for each of [`LEVELS`].
 #[rustfmt::skip]
 #[expect(clippy::approx_constant, reason = "2.718 is a quantile")]
 const TABLE: [[f64; 6]; 97] = [
@@ -120,8 +120,8 @@ const TABLE: [[f64; 6]; 97] = [
     [1.290, 1.660, 1.984, 2.364, 2.626, 3.174],
 ];
 
-/// Returns the critical value for these degrees of freedom (at least 4, because every set has three
-/// points) at the level with this index.
+/// Returns the critical value for a number of degrees of freedom (at least 4, because every set has
+/// three points) and the index of a level in [`LEVELS`].
 pub(crate) fn critical_value(degrees_of_freedom: usize, level: usize) -> f64 {
     let row = degrees_of_freedom.checked_sub(FEWEST).and_then(|row| TABLE.get(row));
     row.unwrap_or(&MANY)[level]

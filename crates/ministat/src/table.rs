@@ -1,4 +1,4 @@
-//! The whole output: names, plot, and the table with its comparisons.
+//! Writes the whole output: the names, the plot, and the table with its comparisons.
 
 use crate::Flavour;
 use crate::comparison;

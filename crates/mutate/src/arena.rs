@@ -1,6 +1,5 @@
-//! A copy of the project in which a change is tried: the changed file replaces the original while
-//! the tests run and is restored afterwards. The consequences of a failed test are decided
-//! elsewhere.
+//! A copy of the project in which changes are tried. The changed file replaces the original while
+//! the tests run, and is restored afterwards. What follows from a failed test is decided elsewhere.
 
 use crate::built::{CopyBuild, SwitchedMutant};
 use crate::copies::Copy;
@@ -20,36 +19,36 @@ use std::time::Duration;
 pub(crate) struct Change<'a> {
     pub path: &'a str,
     pub language: Language,
-    /// The contents of the file without the change, which are restored afterwards.
+    /// The contents of the file without the change, which are restored after the trial.
     pub original: &'a [u8],
     /// The contents of the file with the change.
     pub changed: &'a [u8],
     /// The name of the changed function, without the enclosing classes, and the text for compiling
-    /// it by itself. `None` if something else is changed, or if the function ran while the tests
-    /// were loaded and must therefore be loaded again.
+    /// the function by itself. `None` if the change is not in a function, or if the function ran
+    /// while the tests were loaded, so that they must be loaded again.
     pub function: Option<(&'a str, &'a IsolatedFunction)>,
-    /// Place of the change behind the switch, if it is part of a build with a switch.
+    /// The number of the change behind the switch, if it is part of a build with a switch.
     pub behind: Option<SwitchedMutant>,
 }
 
-/// The tests for trying a change.
+/// The tests with which a change is tried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestSelection<'a> {
-    /// All tests that pass without a change.
+    /// All tests that pass without any change.
     pub all: &'a [MutationTest],
-    /// The selector of each test.
+    /// The selector of each test in `all`.
     pub selectors: &'a [String],
-    /// Indices of the tests, by name and by selector.
+    /// Indices into `all`, by name and by selector.
     pub by_name: &'a HashMap<String, usize>,
-    /// The tests to run, in this order; `None` means all tests in the order of the framework.
+    /// Indices of the tests to run, in this order; `None` means all tests in the framework's order.
     pub only: Option<&'a [usize]>,
-    /// Duration of a run apart from its tests, s.
+    /// Duration of a run without the tests themselves, in seconds.
     pub beside: f64,
     /// True if a run ends at the first failed test.
     pub stops: bool,
     /// Names of flaky tests, whose failures prove nothing.
     pub flaky: &'a [String],
-    /// The report of a whole run without a change.
+    /// What a complete run reports without a change.
     pub ends: CompleteReport,
 }
 
@@ -57,16 +56,16 @@ pub(crate) struct TestSelection<'a> {
 /// fewer tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompleteReport {
-    /// The minimum number of tests that a whole run reported without a change, including skipped
-    /// ones.
+    /// The minimum number of tests reported by complete runs without a change, including skipped
+    /// tests.
     pub reported: usize,
-    /// True if every test that began also ended.
+    /// True if every test that began in these runs also ended.
     pub finishes: bool,
 }
 
 impl TestSelection<'_> {
-    /// Returns the number of tests that a run of the user's command must report in order to count
-    /// as passed.
+    /// Returns the number of tests that a run of the user's command must report to be considered
+    /// passed.
     pub fn expected(&self) -> Option<usize> {
         Some(self.only.map_or(self.ends.reported, <[usize]>::len))
     }
@@ -76,27 +75,27 @@ impl TestSelection<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TrialResult {
     pub fate: Fate,
-    /// The tests that failed.
+    /// Indices of the tests that failed.
     pub killed_by: Vec<usize>,
     pub tests_run: usize,
     pub seconds: f64,
     pub reason: Option<String>,
 }
 
-/// A copy, and the processes that run tests in it.
+/// A copy of the project, and the processes that run tests in it.
 pub(crate) struct Arena<'a> {
     pub suite: &'a Suite,
     pub copy: Copy,
     pub runs: Runs,
-    /// The process that loaded the tests once for all changes.
+    /// The process that has loaded the tests once for all changes, if there is one.
     pub forked: Option<ForkServer>,
-    /// The driver that runs the tests repeatedly.
+    /// The driver that runs the tests repeatedly, if there is one.
     pub driven: Option<TestDriver>,
-    /// The current build with a switch.
+    /// The current build with a switch, if there is one.
     pub built: Option<CopyBuild>,
-    /// The files that differ from the project, with their contents.
+    /// The files of the copy that differ from the project, by path, with their contents.
     pub standing: HashMap<String, Vec<u8>>,
-    /// The number of kills of each test in the current build.
+    /// The number of changes killed by each test in the current build.
     pub kills: HashMap<usize, usize>,
 }
 
@@ -112,7 +111,8 @@ impl Arena<'_> {
     /// Tries a change.
     ///
     /// # Errors
-    /// If the copy cannot be written, or the tests cannot be started.
+    ///
+    /// Returns an error if the copy cannot be written, or the tests cannot be started.
     pub fn attempt(
         &mut self,
         change: Change<'_>,
@@ -159,14 +159,14 @@ impl Arena<'_> {
     }
 }
 
-/// Returns a result that is known without a run.
+/// Returns a result that is known without running any test.
 pub(crate) fn untried(fate: Fate) -> TrialResult {
     TrialResult { fate, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
 }
 
 impl Arena<'_> {
-    /// Tries a change in a process that has already loaded the tests; `None` if it cannot be tried
-    /// there.
+    /// Tries a change in a fork of the process that has already loaded the tests; `None` if it
+    /// cannot be tried there.
     pub fn in_a_fork(
         &mut self,
         change: Change<'_>,
@@ -201,11 +201,12 @@ impl Arena<'_> {
         came_of(answer, &tests, only)
     }
 
-    /// Tries a change in a process that loads the tests, forked from one that has loaded the
-    /// framework; `None` if it cannot be tried there.
+    /// Tries a change in a process that was forked from one that has loaded the framework, and that
+    /// then loads the tests; `None` if the change cannot be tried there.
     ///
     /// # Errors
-    /// If the copy cannot be written.
+    ///
+    /// Returns an error if the copy cannot be written.
     pub fn in_an_early_fork(
         &mut self,
         change: Change<'_>,
@@ -228,8 +229,8 @@ impl Arena<'_> {
     }
 }
 
-/// Tries a change in a fork. If it used up its CPU time, it is tried again without that limit,
-/// unless its tests use much less CPU time without the change.
+/// Tries a change in a fork. If the fork reaches the CPU time limit, the change is tried again
+/// without that limit, unless the same tests pass in much less time without the change.
 fn patiently(forked: &mut ForkServer, ask: ForkRequest<'_>) -> anyhow::Result<ForkAnswer> {
     let answer = forked.attempt(&ask)?;
     let Some(computing) = ask.computing.filter(|_| answer.computing) else { return Ok(answer) };
@@ -240,7 +241,7 @@ fn patiently(forked: &mut ForkServer, ask: ForkRequest<'_>) -> anyhow::Result<Fo
     if is_quick { Ok(answer) } else { forked.attempt(&endless) }
 }
 
-/// Interprets a fork's answer for these tests; `None` if the change cannot be tried there.
+/// Interprets a fork's answer for these tests; `None` if it does not decide the change's fate.
 fn came_of(answer: ForkAnswer, tests: &[String], only: &[usize]) -> Option<TrialResult> {
     if answer.unable.is_some() {
         return None;
@@ -254,7 +255,8 @@ fn came_of(answer: ForkAnswer, tests: &[String], only: &[usize]) -> Option<Trial
         () if answer.timeout => Fate::TimedOut,
         () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
         () if answer.run == Some(tests.len()) => Fate::Survived,
-        // Some tests were skipped because others did not run; the plain way must try the change.
+        // Some tests were skipped because others did not run, so the change must be tried in
+        // another way.
         () => return None,
     };
     let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
@@ -266,7 +268,7 @@ fn selectors(with: TestSelection<'_>, tests: &[usize]) -> Vec<String> {
     tests.iter().filter_map(|test| with.selectors.get(*test)).cloned().collect()
 }
 
-/// Returns the time limit of the tests with a change.
+/// Returns the time limit for running the tests with a change.
 fn limit(with: TestSelection<'_>, more: Duration) -> Duration {
     let own = |test: &MutationTest| test.seconds.unwrap_or_default();
     let tests: f64 = match with.only {
@@ -276,25 +278,26 @@ fn limit(with: TestSelection<'_>, more: Duration) -> Duration {
     Duration::from_secs_f64((with.beside + tests) * PATIENCE) + more
 }
 
-/// Returns true if a language is compiled before it is run, so that a change may fail to compile.
+/// Returns true if programs in the language are compiled before they are run, so that a change may
+/// fail to compile.
 fn is_built(language: Language) -> bool {
     !matches!(language, Language::Ruby | Language::Python | Language::JavaScript)
 }
 
-/// Returns true if the output contains no error of a C or C++ compiler. Their errors always name a
-/// place, so a run without any report was built and then crashed, with all its output still in its
-/// buffer. For other languages this is not known.
+/// Returns true if the output contains no error of a C or C++ compiler or linker. These errors
+/// always name a position, so a run without one was built and then crashed, with all its output
+/// still in its buffer. Returns false for other languages, for which this is unknown.
 fn is_linked(language: Language, said: &str) -> bool {
     matches!(language, Language::C | Language::Cpp)
         && !COMPLAINTS.iter().any(|own| said.contains(own))
 }
 
-/// Words in the error messages of C and C++ compilers and linkers.
+/// Phrases that appear in the error messages of C and C++ compilers and linkers.
 pub(crate) const COMPLAINTS: [&str; 4] =
     [": error:", ": fatal error:", "undefined reference", "multiple definition"];
 
-/// Returns the reason why a run with status 0 is incomplete; `None` if it is complete, as far as is
-/// known.
+/// Returns the reason why a run with status 0 is incomplete; `None` if it is complete, as far as
+/// can be known.
 fn cut(ran: &SuiteRun, expected: Option<usize>, with: TestSelection<'_>) -> Option<String> {
     let told = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let open = ran.run.as_ref().and_then(|run| run.unfinished.first());
@@ -310,9 +313,9 @@ fn cut(ran: &SuiteRun, expected: Option<usize>, with: TestSelection<'_>) -> Opti
     }
 }
 
-/// Interprets a run. `is_built` says whether code that reported nothing was built before it ended,
-/// rather than failing to compile. A run that passed must report the `expected` number of tests, if
-/// known.
+/// Interprets a run. `is_built` is true if code that reported no tests was built, rather than
+/// failing to compile. A run that passed must report at least the `expected` number of tests, if
+/// that is known.
 pub(crate) fn judged(
     ran: &SuiteRun,
     is_built: bool,
@@ -327,8 +330,8 @@ pub(crate) fn judged(
     let killed_by: Vec<usize> = failed.iter().filter_map(index).collect();
     let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let is_flaky = |(name, _): &(&str, Option<&str>)| with.flaky.iter().any(|own| own == name);
-    // Status 0 alone does not mean that the tests passed: the process may have ended in the middle
-    // of a test.
+    // Status 0 does not prove that the tests passed, because the process may have ended in the
+    // middle of a test.
     let cut = (ran.outcome == Outcome::Exited(0) && failed.is_empty())
         .then(|| cut(ran, expected, with))
         .flatten();

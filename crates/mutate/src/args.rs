@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// Make small changes to the source, and report those that no test notices
 ///
-/// Each change (a mutant) is made in a copy of the project, never in the project itself. First the
-/// whole body of each function is removed, then its conditions, operators, constants, statements
-/// and returned values are changed one by one. If the tests that use the changed code are known
-/// (rspec, minitest, test-unit, pytest, unittest), only these run, fastest first. A change that no
-/// test notices (a survivor) shows code that could be wrong without any test failing.
+/// Each change (a mutant) is made in a copy of the project, never in the project itself. The first
+/// change to a function removes its whole body. Its conditions, operators, constants, statements
+/// and return values are then changed one by one. If it is known which tests use the changed code
+/// (rspec, minitest, test-unit, pytest, unittest), only these tests run, fastest first. A change
+/// that no test notices (a survivor) shows that the code could be wrong without any test failing.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay mutate",
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// function [default: 10]
     ///
     /// All tests run for each of these changes. Rewrites that do not change behavior are tried as
-    /// well; no test should notice them.
+    /// well, and no test should notice them.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
     pub coupling: Option<u16>,
     /// Try only this part of the functions, as in 2/5, to divide the work among machines
@@ -94,9 +94,9 @@ pub(crate) struct Args {
     /// last run
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
-    /// Build every change to C, Go and Rust code separately, and start vitest anew for each change
+    /// Build every change to C, Go and Rust code separately, and restart vitest for each change
     ///
-    /// Otherwise, many changes are built into one program, which selects one of them when it runs.
+    /// By default, many changes are built into one program, which selects one of them at run time.
     #[arg(long, conflicts_with = "list")]
     pub separate_builds: bool,
     /// Run changed programs with your privileges instead of in a sandbox; they may delete files and
@@ -114,12 +114,12 @@ pub(crate) struct Args {
     pub color: ColorWhen,
 }
 
-/// Options hidden from `-h`. `--help` and the shell completions list all options.
+/// Options hidden from `-h`. They still appear in `--help` and in the shell completions.
 const RARE: [&str; 7] =
     ["stryker", "shard", "survivors", "again", "readable", "framework", "color"];
 
 impl Args {
-    /// Returns the argument parser with its help texts.
+    /// Returns the argument parser, including the help texts.
     pub fn asked() -> clap::Command {
         let all = Self::command().mut_args(|own| {
             let is_rare = RARE.contains(&own.get_id().as_str());
@@ -130,7 +130,7 @@ impl Args {
     }
 }
 
-/// Limit on the changes to try.
+/// A limit on the mutants to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Budget {
     /// A time limit.
@@ -140,7 +140,7 @@ pub(crate) enum Budget {
 }
 
 impl Budget {
-    /// Returns the time limit, if this is one.
+    /// Returns the time limit, or `None` if the budget is a number of mutants.
     pub fn time(self) -> Option<Duration> {
         match self {
             Self::Time(own) => Some(own),
@@ -148,7 +148,7 @@ impl Budget {
         }
     }
 
-    /// Returns the number of changes, if this is a number.
+    /// Returns the number of finer mutants, or `None` if the budget is a time limit.
     pub fn changes(self) -> Option<usize> {
         match self {
             Self::Time(_) => None,
@@ -162,9 +162,9 @@ impl Budget {
 pub(crate) enum Condition {
     /// A mutant survived.
     Survived,
-    /// A mutant survived in lines that differ from the revision of `--since`.
+    /// A mutant survived on a line that differs from the revision given by `--since`.
     SurvivedInDiff,
-    /// The score is below this share.
+    /// The score is below this share (0 to 1).
     ScoreBelow(f64),
 }
 

@@ -1,5 +1,5 @@
-//! The tests without a change: whether they pass, which of them are flaky, how long they take, and
-//! what each of them uses.
+//! Runs the tests without any change to find out whether they pass, which of them are flaky, how
+//! long they take, and which code each of them uses.
 
 use crate::arena::CompleteReport;
 use crate::policy::BASELINES;
@@ -19,32 +19,32 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The reason why nothing was changed.
+/// The reason why no mutant could be tried.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct BaselineError(pub String);
 
-/// The results of the unchanged tests.
+/// What is known from running the tests on the unchanged code.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
     /// The framework, with its version.
     pub framework: String,
     /// The tests that pass every time.
     pub tests: Vec<MutationTest>,
-    /// The selector of each test: its identifier, if it has one and its name changes while it runs;
-    /// otherwise its name.
+    /// The string that selects each test: the test's identifier if it has one and its name changes
+    /// while it runs, and its name otherwise.
     pub selectors: Vec<String>,
     /// Names of flaky tests.
     pub flaky: Vec<String>,
-    /// Duration of all tests, s.
+    /// Duration of a whole run, in seconds.
     pub seconds: f64,
     /// The part of `seconds` that is not spent in the tests themselves.
     pub beside: f64,
-    /// The report of a whole run.
+    /// The report of a complete run.
     pub ends: CompleteReport,
     /// True if runs can be restricted to some of the tests.
     pub selects: bool,
-    /// The files that the tests loaded, relative to the top of the project.
+    /// The files that the tests loaded, relative to the root of the project.
     pub loaded: BTreeSet<String>,
     /// The code that tests use, if known.
     uses: Option<TestUses>,
@@ -52,21 +52,25 @@ pub(crate) struct Baseline {
 
 #[derive(Debug, Default)]
 struct TestUses {
-    /// Indices of the tests that entered a block of code, by path and checksum.
+    /// Indices of the tests that entered each block of code, by the file's path and the block's
+    /// checksum.
     by_block: HashMap<(String, u64), Vec<usize>>,
     /// Indices of tests that may use any code.
     always: Vec<usize>,
-    /// Blocks that were entered while the tests were being loaded.
+    /// Blocks that were entered while the tests were being loaded, by path and checksum.
     loading: HashSet<(String, u64)>,
     /// Files that are loaded or read while a test runs, with the index of the test.
     read: HashSet<(String, usize)>,
 }
 
 impl Baseline {
-    /// Runs the tests in the copy at `top`, repeatedly until `patience` has passed.
+    /// Runs the tests in the copy at `top` up to `BASELINES` times, as long as another run can end
+    /// before `patience`.
     ///
     /// # Errors
-    /// [`BaselineError`] if the tests fail without any change, or nothing can be learned from them.
+    ///
+    /// Returns a [`BaselineError`] if the tests fail without any change, or if nothing can be
+    /// concluded from their output.
     pub fn of(
         suite: &Suite,
         runs: &mut Runs,
@@ -77,7 +81,7 @@ impl Baseline {
         let mut project = Project::of(top).cut_by(Grammars);
         let before = ProjectSnapshot { files: project.compared(&BTreeMap::new()).0, moment: now() };
         let how = RunLimits::WHOLE;
-        // Programs that are built by another step are not in the copy yet.
+        // Programs that a separate step builds are not in the copy yet.
         if suite.framework.name() == "ctest"
             && let Some((false, said)) = suite.build(runs, top, false)?
         {
@@ -138,8 +142,8 @@ impl Baseline {
                     *failed.entry(test.name.clone()).or_default() += 1;
                 }
                 if let Some(seconds) = test.seconds {
-                    // The times are those of the last run: times of the first run include the
-                    // overhead of coverage.
+                    // Later runs overwrite the times of the first run, which include the overhead
+                    // of measuring coverage.
                     times.insert(test.name.clone(), seconds);
                 }
             }
@@ -275,8 +279,8 @@ impl Baseline {
         uses
     }
 
-    /// Returns the tests that may use a line of a file with these blocks; `None` if unknown, which
-    /// means all tests.
+    /// Returns the tests that may use this line of a file with these blocks. `None` means that this
+    /// is unknown, so all tests may use it.
     pub fn covering(&self, path: &str, blocks: &Blocks, line: u32) -> Option<Vec<usize>> {
         let uses = self.uses.as_ref()?;
         // A test that entered the innermost block also entered the enclosing ones.
@@ -291,9 +295,9 @@ impl Baseline {
 }
 
 impl Baseline {
-    /// Returns true if a change on a line of a file with these blocks takes effect in processes
-    /// that loaded the tests before the change was made: none of it had run by then, and no test
-    /// loads or reads the file, or starts programs that do.
+    /// Returns true if a change to this line of a file with these blocks takes effect even in
+    /// processes that loaded the tests before the change: the innermost block had not run by then,
+    /// and none of `tests` loads or reads the file, or starts programs that do.
     pub fn is_seen_later(&self, path: &str, blocks: &Blocks, line: u32, tests: &[usize]) -> bool {
         let Some(uses) = self.uses.as_ref() else { return false };
         let Some(block) = blocks.at(line).last() else { return false };
@@ -304,7 +308,7 @@ impl Baseline {
     }
 }
 
-/// Returns true if a run passed by its exit status and reported no tests.
+/// Returns true if a run succeeded according to its exit status but reported no tests.
 fn is_silent(ran: &SuiteRun) -> bool {
     let is_none = ran.run.as_ref().is_none_or(|run| run.tests.is_empty());
     is_none && ran.outcome == Outcome::Exited(0)
@@ -312,7 +316,7 @@ fn is_silent(ran: &SuiteRun) -> bool {
 
 fn no_tests(ran: &SuiteRun) -> anyhow::Error {
     let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
-    // The output of a command that passed does not explain a fault.
+    // If the command succeeded, its output does not explain the problem.
     let unread = ran.unread.as_ref().filter(|_| ran.outcome == Outcome::Exited(0));
     let said = unread.map_or(said, |unread| format!(": {unread}"));
     BaselineError(format!(
@@ -322,7 +326,7 @@ fn no_tests(ran: &SuiteRun) -> anyhow::Error {
     .into()
 }
 
-/// Returns the first line of a failed test's message.
+/// Returns the first nonempty line of a failed test's message, truncated to 200 characters.
 fn said_by(message: &str) -> Option<String> {
     const LONGEST: usize = 200;
     let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -333,7 +337,7 @@ fn that_fail(count: usize) -> String {
     if count == 1 { "1 test fails".to_owned() } else { format!("{count} tests fail") }
 }
 
-/// Joins the first few names, followed by the number of the others.
+/// Joins the first few names, followed by the number of remaining names.
 pub(crate) fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     list::first(names, SHOWN)

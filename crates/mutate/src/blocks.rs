@@ -1,9 +1,9 @@
 //! Divides source files into blocks ([`assay_suites::coverage::Blocks`]). This module contains the
-//! grammars of nine languages (tree-sitter), which make up most of the size of any program that
-//! includes them. Therefore only `assay-mutate` includes it; `assay` starts that program and passes
-//! it files to divide ([`serve`]).
+//! tree-sitter grammars of nine languages, which account for most of the size of any program that
+//! includes them. Only `assay-mutate` therefore includes this module. `assay` starts that program
+//! and passes it the files to divide ([`serve`]).
 //!
-//! No file is read here, nothing is run, and nothing is printed.
+//! This module reads no files, runs nothing, and prints nothing.
 
 mod cutting;
 mod grammar;

@@ -1,4 +1,4 @@
-//! The build of a copy whose functions contain their mutants behind a switch.
+//! The build of a copy in which every function contains its mutants behind a switch.
 
 use assay_mutate::mutants::switch::BODIES;
 use assay_suites::programs::Program;
@@ -10,19 +10,19 @@ pub(crate) type ReachingPrograms = HashMap<usize, BTreeSet<String>>;
 
 /// The build of a copy.
 pub(crate) struct CopyBuild {
-    /// The stages that are run one after the other; empty means the user's command is run.
+    /// The stages to run, in order. If this is empty, the user's command is run instead.
     pub stages: Vec<Stage>,
-    /// The directory in which recorded programs are kept.
+    /// The directory that holds the recorded programs.
     pub kept: PathBuf,
-    /// Duration of the user's command, s.
+    /// Duration of the user's command, in seconds.
     pub seconds: f64,
     /// True if a run may end at the first failed test.
     pub stops: bool,
-    /// The programs that reach each function.
+    /// Names of the programs that reach each function.
     pub reached: ReachingPrograms,
     /// The functions that single tests of these programs reach.
     pub singly: SingleTestReach,
-    /// Total time of all tests, in seconds, if a driver runs them; the programs are test files in
+    /// Total time of all tests, in seconds, if a driver runs them. The programs are test files in
     /// that case. `None` if there is no driver.
     pub driven: Option<f64>,
 }
@@ -30,11 +30,11 @@ pub(crate) struct CopyBuild {
 /// The kind of programs in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Test programs that report their tests.
+    /// Test programs that report the results of their tests.
     Telling,
-    /// Programs of single tests that report only their exit status.
+    /// Programs that consist of a single test and report only an exit status.
     Silent,
-    /// Commands that compile the programs of single tests, run them, and report the tests.
+    /// Commands that compile programs with a single test each, run them, and report the tests.
     Compiling,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
 pub(crate) struct SwitchedMutant {
     /// Number of the mutant in the build.
     pub number: usize,
-    /// The number of its function.
+    /// Number of the function that contains the mutant.
     pub unit: usize,
 }
 
@@ -51,16 +51,16 @@ pub(crate) struct SwitchedMutant {
 pub(crate) struct Stage {
     pub kind: Kind,
     pub programs: Vec<Program>,
-    /// Duration of all of them together, s.
+    /// Total duration of the stage, in seconds.
     pub seconds: f64,
-    /// Number of tests that each program reports without a change, by the prefix of their names;
-    /// empty if unknown.
+    /// Number of tests that each program reports without a change, by the prefix of the tests'
+    /// names. Empty if unknown.
     pub reported: HashMap<String, usize>,
 }
 
 impl Stage {
-    /// Returns the number of tests that some of its programs report together; `None` if it is not
-    /// known for all of them.
+    /// Returns the total number of tests that `programs` of this stage report, or `None` if the
+    /// number is not known for each of them.
     pub fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
         let one = |own: &&Program| {
             let is_own = !own.tests.is_empty() && own.only.is_empty();
@@ -71,12 +71,12 @@ impl Stage {
     }
 }
 
-/// The paths of a copy's switch and of the files that belong to it.
+/// The paths of the switch in a copy, and of the files that belong to it.
 pub(crate) struct SwitchPaths {
     pub switch: PathBuf,
-    /// The file in which reached functions are recorded.
+    /// The file to which the numbers of reached functions are written.
     pub reached: PathBuf,
-    /// The directory of bodies that are in files of their own.
+    /// The directory for function bodies that are stored in separate files.
     pub bodies: PathBuf,
 }
 
@@ -89,17 +89,17 @@ impl SwitchPaths {
     }
 }
 
-/// The functions that single tests reach.
+/// The functions that each single test reaches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SingleTestReach {
-    /// The programs that were examined, by the prefix of their tests' names.
+    /// The programs whose tests were examined one by one, by the prefix of the tests' names.
     pub programs: HashSet<String>,
-    /// The tests that reach each function, by the function's number.
+    /// Indices of the tests that reach each function, by the function's number.
     pub tests: HashMap<usize, Vec<usize>>,
 }
 
 impl SingleTestReach {
-    /// Creates the table from the tests of each function, without reference to programs.
+    /// Creates the table from the tests that reach each function, with no programs.
     pub fn of(tests: HashMap<usize, Vec<usize>>) -> Self {
         Self { programs: HashSet::new(), tests }
     }

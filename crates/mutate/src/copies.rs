@@ -1,5 +1,5 @@
-//! Copies of the project, the only places where anything is changed. They are private directories
-//! that are removed when dropped, or by the next run if this process is killed.
+//! Copies of the project, which are the only files that are changed. A copy's private directory is
+//! removed when the copy is dropped, or by the next run if this process is killed.
 
 use crate::installed::{self, is_environment};
 use anyhow::{Context, anyhow};
@@ -12,10 +12,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Returns true if a path leads to a temporary directory of this or another assay program.
-/// Temporary directories may be inside a project but are not part of it: they are neither copied
-/// (the copy itself may be one of them) nor changed, and do not count as part of the project's
-/// state.
+/// Returns true if a path leads to a temporary directory of this or another assay program. Such a
+/// directory may be inside a project but is not part of it: it is neither copied (the copy itself
+/// may be in one) nor changed, and does not count toward the project's state.
 pub(crate) fn is_temporary(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with(room::PREFIX))
 }
@@ -30,7 +29,8 @@ impl Copy {
     /// Copies everything below a directory.
     ///
     /// # Errors
-    /// If something cannot be read or written.
+    ///
+    /// Fails if something cannot be read or written.
     pub fn of(top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
             anyhow!(
@@ -53,16 +53,17 @@ impl Copy {
         self.room.path()
     }
 
-    /// Returns the top directory of the copy.
+    /// Returns the root directory of the copied project.
     pub fn top(&self) -> PathBuf {
         self.room.path().join("project")
     }
 
     /// Replaces the contents of a file, and removes the bytecode that Python compiled from the
-    /// previous contents: its cache compares times in whole seconds.
+    /// previous contents, because Python's cache compares times in whole seconds.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    ///
+    /// Fails if the file cannot be written.
     pub fn write(&self, path: &str, text: &[u8]) -> anyhow::Result<()> {
         let place = self.top().join(path);
         write_now(&place, text).with_context(|| place.display().to_string())?;
@@ -83,20 +84,20 @@ impl Copy {
     }
 }
 
-/// Writes a file with a modification time later than that of everything written before. The
-/// kernel's own timestamps are those of the last tick, so a file built in the same tick would not
-/// be older, and `make` would not rebuild it.
+/// Writes a file, with a modification time later than that of any file written before. The kernel's
+/// own timestamps are those of its last tick, so a file built within the same tick would not be
+/// older, and `make` would not rebuild it.
 fn write_now(place: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::create(place)?;
     file.write_all(text)?;
     file.set_times(FileTimes::new().set_modified(SystemTime::now()))
 }
 
-/// CMake's file of settings in its build directory.
+/// The file in a build directory in which CMake stores its settings.
 pub(crate) const CMAKE: &str = "CMakeCache.txt";
 
 /// Copies the settings of a CMake build directory, with paths adapted to the copy. The other files
-/// there contain the original path in many places, and are generated again.
+/// in it contain the original path in many positions and are generated again.
 fn configured(source: &Path, target: &Path, (from, to): (&Path, &Path)) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     fs::create_dir(target).with_context(|| named(target))?;
@@ -142,7 +143,7 @@ fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
                 copy(&source, &target, tops)?;
             }
         } else if kind.is_file() {
-            // File systems that support it share the blocks until one of the files is written.
+            // File systems that support it share the blocks until one of the files is modified.
             fs::copy(&source, &target).with_context(|| named(&source))?;
             let times = source.metadata().and_then(|data| data.modified());
             if let (Ok(modified), Ok(file)) = (times, File::options().write(true).open(&target)) {

@@ -1,6 +1,7 @@
-//! The additional measurements of `--coupling`: which of all tests detect a sample of the killed
-//! mutants, and whether tests fail with rewrites, which do not change behavior. Both use the same
-//! code as the trial of mutants, except that a run does not stop at the first failure.
+//! The additional measurements of `--coupling`: which tests detect a sample of the killed mutants
+//! when all of them run, and whether any test fails with a rewrite, which does not change behavior.
+//! Both use the same code as the trial of mutants, except that a run does not stop at the first
+//! failure.
 
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
@@ -70,8 +71,8 @@ impl Rewrites {
         own
     }
 
-    /// Arranges for a renamed private function to be tried with all tests that use its file: a test
-    /// that replaces the function (a stub) never enters it.
+    /// Makes each renaming of a private function run with all tests that use its file, because a
+    /// test that replaces the function with a stub never enters it.
     pub fn widen(&mut self, mutants: &[MutantResult], units: &[MutatedUnit]) {
         let file_of = |own: &MutantResult| units.get(own.unit).map(|unit| unit.file);
         for own in &mut self.results {
@@ -91,11 +92,12 @@ impl Rewrites {
 }
 
 impl TrialState<'_> {
-    /// Tries up to `most` of the killed mutants of each function with all their tests, and then the
-    /// rewrites.
+    /// Tries up to `most` of the killed mutants of each function with all their tests, and then
+    /// tries the rewrites.
     ///
     /// # Errors
-    /// If a copy cannot be written, or tests cannot be started any more.
+    ///
+    /// Fails if a copy cannot be written or tests can no longer be started.
     pub fn coupled(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -138,7 +140,8 @@ impl TrialState<'_> {
     }
 }
 
-/// Returns the paths and contents of all files that may refer to a function by its name.
+/// Returns the paths and contents of all files of the project, any of which may refer to a function
+/// by name.
 fn texts(root: &Root) -> Vec<(String, Vec<u8>)> {
     let files = Project::of(&root.top).files();
     let read = |path: String| {
@@ -158,9 +161,9 @@ fn is_used_elsewhere(texts: &[(String, Vec<u8>)], own: &str, name: &str) -> bool
     texts.iter().any(|(path, text)| path != own && mentions(text) && !is_test(path, text))
 }
 
-/// Returns a deterministic random sample of at most `most` killed mutants of each function for
-/// which it is not known which of all tests kill them. The extreme mutant, which is not a small
-/// change, is used only if there is no other.
+/// Draws a deterministic random sample of at most `most` killed mutants of each function, and
+/// returns those for which it is not yet known which of all tests kill them. The extreme mutant is
+/// not a small change, so it is drawn only if there are too few others.
 pub(crate) fn sample(mutants: &mut [MutantResult], most: usize) -> Vec<usize> {
     let mut by_unit: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, own) in mutants.iter_mut().enumerate() {

@@ -1,10 +1,11 @@
 //! Runs vitest tests repeatedly in one process. A driver (`drivers/assay_mutants_vitest.mjs`)
-//! replaces the framework's runner. It reloads each test file for each change, and a switch in the
-//! sources selects the change, so no process is started per change.
+//! replaces the framework's runner. It reloads the test files for each change, and a switch in the
+//! sources selects the change, so that no process has to be started per change.
 //!
-//! Leftovers of one change in the process must not affect the result of the next one: a failed test
-//! has to pass without a change immediately afterwards. Otherwise the process is restarted and the
-//! change is tried again. Errors outside of tests are judged by running the user's command.
+//! Leftovers of one change in the process must not affect the result of the next one, so a failed
+//! test has to pass without a change immediately afterwards. If it does not, the process is
+//! restarted and the change is tried again. Errors outside of tests are judged by running the
+//! user's command.
 
 use crate::guard::TimeIsUp;
 use crate::suite::{Suite, limited};
@@ -32,13 +33,14 @@ const REPORTER: &str = "assay_mutants_vitest_reporter.mjs";
 const DIRECTORY: &str = ".assay";
 /// Time limit for loading the framework.
 const LOADING: Duration = Duration::from_secs(120);
-/// Interval between checks whether the process is ready or has answered.
+/// Interval at which to check whether the process is ready or has answered.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A process that runs tests.
 pub(crate) struct TestDriver {
     stream: BufReader<UnixStream>,
-    // Dropped first: the process must end before the directory of its socket is removed.
+    // Dropped before `_room`, since the process must end before the directory of its socket is
+    // removed.
     pub server: Server,
     _limits: Option<SandboxedCommand>,
     _room: Room,
@@ -69,7 +71,7 @@ pub(crate) struct Test {
 }
 
 impl DriverAnswer {
-    /// Numbers tests of the same name, in the same way as a normal run.
+    /// Appends a number to repeated test names, as a normal run does.
     pub fn number(&mut self) {
         let mut seen: HashMap<String, usize> = HashMap::new();
         for own in &mut self.tests {
@@ -92,7 +94,7 @@ impl DriverAnswer {
     }
 }
 
-/// The reason for a missing answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriverError {
     #[error("it runs in an endless loop")]
@@ -102,11 +104,13 @@ pub(crate) enum DriverError {
 }
 
 impl TestDriver {
-    /// Starts a process for the tests in the copy at `top` and waits until it has loaded the
+    /// Starts a process for the tests in the copy at `top`, and waits until it has loaded the
     /// framework. The process ends when the thread that started it ends.
     ///
     /// # Errors
-    /// If the process cannot be started or does not load the framework. The error gives the reason.
+    ///
+    /// Returns an error with the reason if the process cannot be started or does not load the
+    /// framework.
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
             anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
@@ -176,7 +180,7 @@ impl TestDriver {
                 bail!(TimeIsUp);
             }
             let seconds = began.elapsed();
-            // CPU time is not queried before this much of it can have been used.
+            // The CPU time is queried only once the process can have used that much.
             let may_be_endless = seconds.as_secs_f64() * 2.0 > computing;
             if may_be_endless && self.server.used_since(&before).cpu_seconds > computing {
                 bail!(DriverError::Endless);

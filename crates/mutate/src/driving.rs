@@ -1,4 +1,5 @@
-//! Tries changes with vitest in one process: selects the files to run, and interprets the answers.
+//! Tries changes with vitest in one process. This includes selecting the files to run and
+//! interpreting the answers.
 
 use crate::arena::{Arena, TestSelection, TrialResult, untried};
 use crate::built::{CopyBuild, ReachingPrograms, SwitchedMutant};
@@ -13,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Returns the test files, by name, with their paths in the copy at `top`.
+/// Returns the test files by name, with their paths in the copy at `top`. `None` if the file of any
+/// test is unknown.
 fn files(suite: &Suite, top: &Path, with: TestSelection<'_>) -> Option<BTreeMap<String, PathBuf>> {
     let directory = top.join(&suite.below);
     let place = |file: &String| (file.clone(), directory.join(file));
@@ -21,7 +23,7 @@ fn files(suite: &Suite, top: &Path, with: TestSelection<'_>) -> Option<BTreeMap<
 }
 
 impl Arena<'_> {
-    /// Returns the process, and starts it if necessary.
+    /// Returns the driver, starting it if necessary.
     fn driven(&mut self) -> anyhow::Result<&mut TestDriver> {
         if self.driven.as_ref().is_none_or(|own| own.server.ended().is_some()) {
             self.driven = None;
@@ -43,11 +45,13 @@ impl Arena<'_> {
         answer
     }
 
-    /// Runs all tests without a mutant and records the functions that each test reaches. Returns
-    /// the reason if the results are unusable: a file that cannot be loaded, or a failing test.
+    /// Runs all tests without a mutant and records the functions that each test reaches. The inner
+    /// error is the reason why the results are unusable, such as a file that cannot be loaded or a
+    /// failing test.
     ///
     /// # Errors
-    /// If the copy cannot be written, or the time is up.
+    ///
+    /// Fails if the copy cannot be written or the time is up.
     pub fn learn_driven(
         &mut self,
         with: TestSelection<'_>,
@@ -100,7 +104,7 @@ impl Arena<'_> {
                 }
             }
         }
-        // Functions reached by other processes that the tests start.
+        // These functions were reached by other processes that the tests start.
         for unit in self.reached().into_keys() {
             reached.insert(unit, files.keys().cloned().collect());
             tests.insert(unit, (0..with.all.len()).collect());
@@ -112,10 +116,11 @@ impl Arena<'_> {
         Ok(Ok(reached))
     }
 
-    /// Tries a mutant of the copy's sources; `None` if the user's command has to judge it.
+    /// Tries a mutant behind the switch. Returns `None` if the user's command has to judge it.
     ///
     /// # Errors
-    /// If the time is up.
+    ///
+    /// Fails if the time is up.
     pub fn tried_driven(
         &mut self,
         built: &CopyBuild,
@@ -195,7 +200,7 @@ impl Arena<'_> {
         Ok(None)
     }
 
-    /// Returns the result of a mutant in an endless loop; `None` if the same tests are also slow
+    /// Returns the result of a mutant in an endless loop, or `None` if the same tests are also slow
     /// without a change.
     fn believed_endless(
         &mut self,
@@ -215,15 +220,15 @@ impl Arena<'_> {
     }
 }
 
-/// Returns the time limit of tests with a change and their CPU time limit (s), from their duration
-/// without a change (s).
+/// Returns the time limit of tests with a change and their CPU time limit in seconds, given the
+/// tests' duration in seconds without a change.
 fn limits(seconds: f64) -> (Duration, f64) {
     let patient = seconds * PATIENCE;
     (Duration::from_secs_f64(patient) + PATIENCE_MORE, patient + DRIVEN_MORE)
 }
 
-/// Returns the message about a file that cannot be loaded, followed by its positions in the format
-/// of compilers.
+/// Returns the message about a file that cannot be loaded, followed by the positions that it
+/// mentions in the format of compiler errors.
 fn errors(said: &str, top: &Path) -> String {
     let top = format!("{}/", top.display());
     let summary = said.lines().next().unwrap_or_default();

@@ -1,12 +1,12 @@
-//! Finds equivalent mutants among the survivors: they are the same program as the original, so no
-//! test can detect them, and looking for such a test wastes time. Only survivors are compared, as
-//! these are few.
+//! Finds equivalent mutants among the survivors. An equivalent mutant is the same program as the
+//! original, so no test can detect it, and looking for such a test wastes time. Only survivors are
+//! compared because there are few of them.
 //!
-//! A mutant is equivalent if the language's compiler produces the same output for the changed and
-//! for the original text, apart from positions: bytecode for Python and Ruby, object code for C and
+//! A mutant is equivalent if the language's compiler produces the same output for the changed text
+//! as for the original, apart from positions: bytecode for Python and Ruby, object code for C and
 //! C++, and for Go and Rust the code of functions that have code of their own (`compiled.rs`). This
-//! is certain. Apart from the build, nothing of the project is run; the build still runs in the
-//! sandbox. For other survivors that may have the same meaning given the surrounding code
+//! is certain. Apart from the build, which still runs in the sandbox, nothing in the project is
+//! run. For other survivors that may have the same meaning given the surrounding code
 //! (`assay_mutate::mutants::doubts`), the reason is recorded.
 
 use crate::arena::Arena;
@@ -36,11 +36,12 @@ const AT_ONCE: usize = 8 << 20;
 const SAME: &str = "the compiler produces the same program";
 
 impl TrialState<'_> {
-    /// Tries all pending mutants. Mutants that were skipped because of a survivor that turns out to
-    /// be equivalent are then tried.
+    /// Tries all pending mutants. If a survivor turns out to be equivalent, the mutants that were
+    /// skipped because of it are tried afterwards.
     ///
     /// # Errors
-    /// If a copy cannot be written, or tests cannot be started any more.
+    ///
+    /// Fails if a copy cannot be written or tests can no longer be started.
     pub fn all_but_equivalents(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -62,9 +63,9 @@ impl TrialState<'_> {
     }
 }
 
-/// Marks equivalent mutants, and records doubts about others, except for mutants already in
-/// `judged`. Returns true if there are equivalent ones; the mutants that were skipped because of
-/// them are then pending.
+/// Marks equivalent mutants and records doubts about other survivors, leaving out the mutants that
+/// are already in `judged`. Returns true if any equivalent mutants were found. The mutants that
+/// were skipped because of them are pending afterwards.
 pub(crate) fn find(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -127,13 +128,13 @@ pub(crate) fn find(
     found
 }
 
-/// Returns the changes of these mutants of the table, all of one source.
+/// Returns the changes of these mutants of the table, all of which are in one source.
 fn changes<'a>(source: &'a Source, origins: &[(usize, usize)], all: &[usize]) -> Vec<&'a Mutant> {
     all.iter().filter_map(|own| source.found.all.get(origins[*own].1)).collect()
 }
 
 /// Returns the functions of a source that have code of their own, each with the survivors that
-/// change it.
+/// change its code.
 fn functions<'a>(
     file: usize,
     source: &Source,
@@ -175,8 +176,8 @@ fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantR
     implied.filter(|own| !whole.contains(&own.unit)).for_each(|own| own.fate = Fate::Pending);
 }
 
-/// Compares the output of an interpreter's compiler for the texts; `None` if the compiler gives no
-/// answer.
+/// Compares the changed texts with the original by the output of the interpreter's compiler.
+/// Returns `None` if the compiler gives no answer.
 fn compared(
     arena: &mut Arena<'_>,
     source: &Source,
@@ -204,7 +205,7 @@ fn compared_at_once(
     let (script_path, pairs_path) = (room.join(name), room.join("pairs.json"));
     fs::write(&script_path, script).ok()?;
     fs::write(&pairs_path, serde_json::to_string(&pairs?).ok()?).ok()?;
-    // Uses the interpreter that the tests are started with, if the command names it.
+    // Use the interpreter with which the tests are started, if the command names it.
     let own = arena.suite.argv.first().filter(|word| {
         let name = Path::new(word).file_name().map(|own| own.to_string_lossy().into_owned());
         name.is_some_and(|own| own.starts_with(interpreter.trim_end_matches('3')))
@@ -216,8 +217,8 @@ fn compared_at_once(
     (same.len() == changes.len()).then_some(same)
 }
 
-/// Compiles each text in place of the file and compares the object code; `None` if the file cannot
-/// be compiled by itself.
+/// Compiles each changed text in place of the file and compares the object code with the
+/// original's. Returns `None` if the file cannot be compiled by itself.
 fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<Vec<bool>> {
     let place = Path::new(&source.path);
     let is_header = place.extension().is_some_and(|own| own.to_string_lossy().starts_with('h'));
@@ -227,7 +228,8 @@ fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<
     let original = object(arena, source)?;
     let mut all = Vec::new();
     for own in changes {
-        // Code that the preprocessor omits with these settings may be included with others.
+        // Code that the preprocessor omits with these settings may be part of the program with
+        // others.
         if is_conditional(&source.text[..own.range.start]) {
             all.push(false);
             continue;
@@ -240,7 +242,7 @@ fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<
     Some(all)
 }
 
-/// Returns the object code of a file in the copy.
+/// Returns the object code compiled from a file of the copy.
 fn object(arena: &mut Arena<'_>, source: &Source) -> Option<Vec<u8>> {
     let top = arena.copy.top();
     let output = arena.runs.place().join("same.o");

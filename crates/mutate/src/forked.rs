@@ -1,8 +1,9 @@
-//! Python and Ruby tests that are loaded once. A driver (`drivers/assay_mutants.py`, `.rb`) forks a
-//! process for each change, in which the changed function replaces the loaded one. The Python
-//! driver also leaves behind a process that has loaded only the framework, for changes to code that
-//! runs while the tests are loaded. This module starts the driver and sends it requests. Changes
-//! that it cannot handle are tried by changing the file and running the tests in a new process.
+//! Loads Python and Ruby tests once and reuses them for many changes. A driver
+//! (`drivers/assay_mutants.py`, `.rb`) forks a process for each change, in which the changed
+//! function replaces the loaded one. The Python driver also keeps a process that has loaded only
+//! the framework, for changes to code that runs while the tests are loaded. This module starts the
+//! driver and sends it requests. Changes that the driver cannot handle are tried by changing the
+//! file and running the tests in a new process.
 
 use crate::guard::Guard;
 use crate::suite::{Suite, limited};
@@ -31,27 +32,28 @@ const DRIVERS: [(&str, &str); 4] = [
 ];
 /// The suite hook that one of the drivers loads.
 const READS_JSON: &str = "assay_warm_json.rb";
-/// The name under which the drivers are loaded as modules.
+/// The module name under which the drivers are loaded.
 const MODULE: &str = "assay_mutants";
 /// Time limit for loading the tests.
 const LOADING: Duration = Duration::from_secs(300);
 /// Time after a change's time limit within which the driver must answer.
 const GRACE: Duration = Duration::from_secs(30);
-/// Interval between checks whether the driver is ready.
+/// Interval at which to check whether the driver is ready.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A driver that has loaded its tests.
 pub(crate) struct ForkServer {
     stream: BufReader<UnixStream>,
-    /// The connection to the process that has loaded only the framework.
+    /// The connection to the process that has loaded only the framework, if there is one.
     early: Option<BufReader<UnixStream>>,
-    // Dropped first: the process must end before the directory of its socket is removed.
+    // Dropped before `_room`, since the process must end before the directory of its socket is
+    // removed.
     _server: Server,
     _limits: Option<SandboxedCommand>,
     _room: Room,
 }
 
-/// Tests to run, with or without a change to a function.
+/// A request to run tests, with or without a change to a function.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct ForkRequest<'a> {
     #[serde(flatten)]
@@ -59,35 +61,35 @@ pub(crate) struct ForkRequest<'a> {
     pub tests: &'a [String],
     /// True if the run ends at the first failed test.
     pub stops: bool,
-    /// Time limit, s.
+    /// Time limit, in seconds.
     pub limit: f64,
-    /// CPU time limit, s.
+    /// CPU time limit, in seconds.
     pub computing: Option<f64>,
 }
 
 /// A change to a function.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct FunctionRequest<'a> {
-    /// The path of the file from which the function was loaded.
+    /// Path of the file from which the function was loaded.
     pub path: &'a Path,
-    /// The changed function with its enclosing code.
+    /// The changed function, with the code that encloses it.
     pub text: &'a str,
-    /// The line of the file on which that code begins.
+    /// Line of the file on which `text` begins.
     pub first: u32,
     /// The function's name without the enclosing classes.
     pub name: &'a str,
-    /// The line by which the language identifies the function.
+    /// Line by which the language identifies the function.
     pub line: u32,
 }
 
-/// A change that was made to a file on disk.
+/// A request to run tests with a change that was made to a file on disk.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct EarlyRequest<'a> {
     pub path: &'a Path,
     pub tests: &'a [String],
     /// True if the run ends at the first failed test.
     pub stops: bool,
-    /// Time limit, s.
+    /// Time limit, in seconds.
     pub limit: f64,
 }
 
@@ -125,17 +127,18 @@ pub(crate) struct LoadingDriver<'a> {
     server: Server,
     limits: Option<SandboxedCommand>,
     room: Room,
-    /// Ends the wait for the driver.
+    /// Can end the wait for the driver.
     guard: &'a Guard,
 }
 
 impl<'a> LoadingDriver<'a> {
-    /// Starts a driver for the tests in the copy at `top`, in which nothing may be changed until
-    /// the tests are loaded. Returns `None` if there is no driver for such tests. The driver ends
-    /// with the thread that starts it.
+    /// Starts a driver for the tests in the copy at `top`. Nothing in the copy may be changed until
+    /// the tests are loaded. Returns `None` if there is no driver for these tests. The driver ends
+    /// when the thread that started it ends.
     ///
     /// # Errors
-    /// If a driver should be available but cannot be started. The error gives the reason.
+    ///
+    /// Returns an error with the reason if there should be a driver but it cannot be started.
     pub fn start(suite: &'a Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary().map_err(|(parent, error)| {
             anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
@@ -157,7 +160,8 @@ impl<'a> LoadingDriver<'a> {
     /// Waits until the driver has loaded the tests.
     ///
     /// # Errors
-    /// If the tests cannot be loaded. The error gives the reason.
+    ///
+    /// Returns an error with the reason if the tests cannot be loaded.
     pub fn loaded(self) -> anyhow::Result<ForkServer> {
         let Self { server, limits, room, guard } = self;
         let address = room.path().join("socket");
@@ -195,16 +199,18 @@ impl ForkServer {
     /// Tries a change in a process that has loaded the tests.
     ///
     /// # Errors
-    /// If the driver has ended or does not answer.
+    ///
+    /// Fails if the driver has ended or does not answer.
     pub fn attempt(&mut self, ask: &ForkRequest<'_>) -> anyhow::Result<ForkAnswer> {
         exchange(&mut self.stream, ask, ask.limit)
     }
 
-    /// Tries a change on disk in a process that has loaded only the framework; `None` if there is
-    /// no such process.
+    /// Tries a change on disk in a process that has loaded only the framework. Returns `None` if
+    /// there is no such process.
     ///
     /// # Errors
-    /// If the process has ended or does not answer. It is not used again.
+    ///
+    /// Fails if the process has ended or does not answer. The process is not used again.
     pub fn attempt_early(&mut self, ask: &EarlyRequest<'_>) -> Option<anyhow::Result<ForkAnswer>> {
         let answer = exchange(self.early.as_mut()?, ask, ask.limit);
         if answer.is_err() {
@@ -218,7 +224,7 @@ impl ForkServer {
         self.early.is_some()
     }
 
-    /// Makes [`Self::attempt_early`] unavailable, and lets the process that it uses end.
+    /// Disables [`Self::attempt_early`], and lets the process that it uses end.
     pub fn not_early(&mut self) {
         if let Some(own) = self.early.take() {
             let _gone = own.get_ref().shutdown(Shutdown::Both);
@@ -265,7 +271,8 @@ fn receive(stream: &mut BufReader<UnixStream>) -> anyhow::Result<ForkAnswer> {
     Ok(serde_json::from_str(&line)?)
 }
 
-/// Returns the driver's command and environment, if there is a driver for these tests.
+/// Returns the driver's command and environment, or `None` if no driver can be used for these
+/// tests.
 fn command(
     suite: &Suite,
     top: &Path,
@@ -286,7 +293,7 @@ fn command(
         }
         "rspec" | "minitest" | "test-unit" => {
             let option = format!("-r{}", room.join(format!("{MODULE}.rb")).display());
-            // Ruby splits the variable at whitespace.
+            // Ruby splits `RUBYOPT` at whitespace.
             if option.contains(char::is_whitespace) {
                 return None;
             }

@@ -1,6 +1,6 @@
-//! Ends running builds and tests when the time is up or on an interrupt, since they may take much
-//! longer than the user wants to wait. Runs on its own thread, as the other threads wait for these
-//! runs.
+//! Ends running builds and tests when the time is up or the user interrupts the program, since they
+//! may take much longer than the user wants to wait. The guard runs on its own thread because the
+//! other threads wait for these runs.
 
 use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
@@ -11,19 +11,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-/// Interval between checks of the clock.
+/// Interval at which to check the clock.
 const LOOK: Duration = Duration::from_millis(50);
-/// After an interrupt, the program is forced to exit after this time.
+/// Time after an interrupt at which the program is forced to exit.
 const LAST: Duration = Duration::from_secs(4);
 /// The exit status after a forced exit.
 const INTERRUPTED: i32 = 130;
 
-/// A run was ended because the time was up or the user interrupted it.
+/// The error for a run that was ended because the time was up or the user interrupted it.
 #[derive(Debug, thiserror::Error)]
 #[error("the time was up")]
 pub(crate) struct TimeIsUp;
 
-/// The thread and the runs that it ends.
+/// Handle to the guard's thread and to the runs that it ends.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
     shared: Arc<GuardState>,
@@ -44,10 +44,12 @@ impl std::fmt::Debug for GuardState {
 }
 
 impl Guard {
-    /// Starts a guard that ends all runs at `until`; `None` means only after an interrupt.
+    /// Starts a guard that ends all runs at `until`, or only after an interrupt if `until` is
+    /// `None`.
     ///
     /// # Errors
-    /// If no thread can be started.
+    ///
+    /// Fails if no thread can be started.
     pub fn start(until: Option<Instant>) -> io::Result<Self> {
         let own = Self::default();
         *own.shared.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
@@ -61,18 +63,18 @@ impl Guard {
         self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).extend(handle);
     }
 
-    /// Adds a connection to a process that is asked to run tests. Closing it ends the wait for an
-    /// answer.
+    /// Adds a connection to a process that runs tests on request. Closing the connection ends the
+    /// wait for an answer.
     pub fn add_line(&self, line: UnixStream) {
         self.shared.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 
-    /// Returns the moment at which everything is ended.
+    /// Returns the moment at which all runs are ended, if there is a time limit.
     pub fn until(&self) -> Option<Instant> {
         *self.shared.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if all runs are to end now.
+    /// Returns true if all runs should end now.
     pub fn is_over(&self) -> bool {
         interrupt::count() > 0 || self.until().is_some_and(|until| Instant::now() >= until)
     }
@@ -92,7 +94,7 @@ fn watch(shared: &GuardState) {
         if interrupt::count() > 0 {
             let since = *interrupted.get_or_insert_with(Instant::now);
             if since.elapsed() > LAST {
-                // The results so far are in the journal, and the next run removes the copies.
+                // The journal contains the results so far, and the next run removes the copies.
                 std::process::exit(INTERRUPTED);
             }
         }

@@ -16,8 +16,9 @@ pub(crate) fn is_environment(directory: &Path) -> bool {
     directory.join("pyvenv.cfg").is_file()
 }
 
-/// Returns all directories of a project in which packages are installed, and what these need: the
-/// targets of links, and the interpreter of a virtual environment. O(directories).
+/// Returns all directories of a project in which packages are installed, and the directories that
+/// these depend on: the targets of links, and the interpreter of a virtual environment.
+/// O(directories).
 pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
     let (mut found, mut open) = (Vec::new(), vec![top.to_owned()]);
     while let Some(directory) = open.pop() {
@@ -42,13 +43,14 @@ pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the nearest `node_modules` above a Node project, where its modules are also found.
+/// Returns the nearest `node_modules` in a directory above a Node project, where Node also looks
+/// for modules.
 pub(crate) fn above(top: &Path) -> Option<PathBuf> {
     let mut directories = top.ancestors().skip(1).map(|above| above.join(NODE));
     if top.join("package.json").is_file() { directories.find(|own| own.is_dir()) } else { None }
 }
 
-/// Returns the directory of the interpreter that created a Python virtual environment.
+/// Returns the directory of the interpreter with which a Python virtual environment was created.
 pub(crate) fn interpreter(environment: &Path) -> Option<PathBuf> {
     let settings = fs::read_to_string(environment.join("pyvenv.cfg")).ok()?;
     let home = settings.lines().find_map(|line| {
@@ -59,11 +61,12 @@ pub(crate) fn interpreter(environment: &Path) -> Option<PathBuf> {
     programs.parent().map(Path::to_owned)
 }
 
-/// Links `target` to the packages installed in `source`; `top` is the project's directory, `copy`
-/// the copy's.
+/// Links the packages installed in `source` into `target`. `top` is the root directory of the
+/// project, and `copy` that of the copy.
 ///
 /// # Errors
-/// If something cannot be read or linked.
+///
+/// Fails if something cannot be read or linked.
 pub(crate) fn link(source: &Path, target: &Path, top: &Path, copy: &Path) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     if !leads_back(source, top) {
@@ -77,7 +80,7 @@ pub(crate) fn link(source: &Path, target: &Path, top: &Path, copy: &Path) -> any
         match own(&from, top) {
             Some(below) => symlink(copy.join(below), &to).with_context(|| named(&to))?,
             None if is_scope(&from) => link(&from, &to, top, copy)?,
-            // A link to something that does not exist remains a link.
+            // A dangling link is kept as a link.
             None => {
                 let aim = from.canonicalize().unwrap_or(from);
                 symlink(aim, &to).with_context(|| named(&to))?;

@@ -1,6 +1,6 @@
-//! Results of mutants on disk, one line each. A line is appended as soon as its result is known, so
-//! that only unfinished results are lost if the process is killed. A journal belongs to one state
-//! of the project and one command; results for another state are not reused.
+//! Stores the results of mutants on disk, one per line. A line is appended as soon as its result is
+//! known, so only unfinished results are lost if the process is killed. A journal belongs to one
+//! state of the project and one command, and its results are not reused for another state.
 
 use anyhow::Context;
 use assay_data::mutation::Fate;
@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub id: String,
-    /// Name of the mutant's fate.
+    /// Name of the mutant's fate, such as `killed`.
     pub fate: String,
     /// Names of the tests that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub killed_by: Vec<String>,
-    /// True if `killed_by` lists all tests that fail.
+    /// True if `killed_by` lists every test that fails with this mutant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_complete: bool,
     pub tests_run: usize,
@@ -30,18 +30,19 @@ pub(crate) struct Entry {
     pub reason: Option<String>,
 }
 
-/// The journal file.
+/// An open journal file.
 pub(crate) struct Journal {
     file: File,
     path: PathBuf,
 }
 
 impl Journal {
-    /// Opens the journal of a state and returns the results in it. With `again`, they are
-    /// discarded.
+    /// Opens the journal of a state and returns the results in it. If `again` is true, the existing
+    /// results are discarded.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    ///
+    /// Fails if the file cannot be written.
     pub fn open(key: u64, again: bool) -> anyhow::Result<(Self, HashMap<String, Entry>)> {
         let cache = cache_directory().context(
             "neither XDG_CACHE_HOME nor HOME names a directory for the results: set one of them",
@@ -72,10 +73,11 @@ impl Journal {
         Ok((Self { file, path: path.to_owned() }, known))
     }
 
-    /// Appends a line.
+    /// Appends the result of one mutant.
     ///
     /// # Errors
-    /// If the line cannot be written.
+    ///
+    /// Fails if the line cannot be written.
     pub fn add(&mut self, entry: &Entry) -> anyhow::Result<()> {
         let line = serde_json::to_string(entry)? + "\n";
         self.file.write_all(line.as_bytes()).with_context(|| self.path.display().to_string())

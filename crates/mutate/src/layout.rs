@@ -1,19 +1,20 @@
-//! The directories from which Python tests import the project. A package installed for the user's
-//! own interpreter (`pip install -e .`, `pip install .`) is not the copy in which code is changed.
-//! A module that every interpreter loads (`drivers/sitecustomize.py`) puts the copy first.
+//! Determines the directories from which Python tests import the project. A package installed for
+//! the user's own interpreter (`pip install -e .`, `pip install .`) is not the copy in which code
+//! is changed. A module that every interpreter loads (`drivers/sitecustomize.py`) therefore puts
+//! the copy first.
 
 use assay_mutate::mutants::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The module that interpreters load.
+/// The module that every interpreter loads.
 const HOOK: &str = include_str!("drivers/sitecustomize.py");
-/// The directory of this module in a copy.
+/// The directory in a copy that holds this module.
 const DIRECTORY: &str = ".assay/python";
 /// Directories from which projects commonly import their packages.
 const ROOTS: [&str; 4] = ["", "src", "lib", "python"];
 
-/// The packages and modules of a Python project, each with the directory that it is imported from.
+/// The packages and modules of a Python project, each with the directory from which it is imported.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     names: BTreeMap<String, String>,
@@ -44,10 +45,11 @@ impl Layout {
         Self { names }
     }
 
-    /// Writes the module that interpreters load into a copy.
+    /// Writes the module that every interpreter loads into a copy.
     ///
     /// # Errors
-    /// If the module cannot be written.
+    ///
+    /// Fails if the module cannot be written.
     pub fn install(&self, top: &Path) -> std::io::Result<()> {
         if self.names.is_empty() {
             return Ok(());
@@ -57,8 +59,8 @@ impl Layout {
         std::fs::write(directory.join("sitecustomize.py"), HOOK)
     }
 
-    /// Adds the environment variables that make the copy at `top` take precedence over the project
-    /// at `root`.
+    /// Adds the environment variables that give the copy at `top` precedence over the project at
+    /// `root`.
     pub fn add(&self, env: &mut BTreeMap<String, String>, root: &Path, top: &Path) {
         let (Some(from), Some(to)) = (root.to_str(), top.to_str()) else { return };
         if self.names.is_empty() {
@@ -78,8 +80,8 @@ fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
-/// Returns true if a project has sources of a language but no test loaded any of them, so that the
-/// tests use another copy.
+/// Returns true if a project has sources in a language but the tests loaded none of them, which
+/// means that they use another copy.
 pub(crate) fn is_elsewhere(
     files: &[String],
     language: Language,

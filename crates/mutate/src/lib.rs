@@ -1,7 +1,7 @@
-//! The library of `assay mutate`: the division of source files into blocks ([`blocks`]), and the
+//! The library of `assay mutate`, which divides source files into blocks ([`blocks`]) and generates
 //! mutants of source code ([`mutants`]).
 //!
-//! The library runs nothing, reads no files and prints nothing; this is done by the program. The
+//! The library runs nothing, reads no files and prints nothing; the program does all of this. The
 //! library exists for the fuzz targets and the integration tests.
 #![cfg_attr(
     test,

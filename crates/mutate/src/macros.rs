@@ -1,13 +1,13 @@
-//! C and C++ macros that conditions test but nothing defines: neither a source, a build file, a
-//! system header nor the command. Code in an `#ifdef` of such a macro is not built here. Files are
-//! read; nothing is run.
+//! Finds C and C++ macros that conditions test but that nothing defines: no source, build file or
+//! system header, and not the command. Code in an `#ifdef` of such a macro is not built here. Files
+//! are read, but nothing is run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Extensions of sources and headers, in which only definitions count.
+/// Extensions of sources and headers. In these files, only definitions count.
 const SOURCES: [&str; 10] = ["c", "h", "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "inl"];
 /// Default header directories of compilers.
 const OF_SYSTEM: [&str; 3] = ["/usr/include", "/usr/local/include", "/usr/lib/gcc"];
@@ -16,12 +16,12 @@ const OF_SYSTEM: [&str; 3] = ["/usr/include", "/usr/local/include", "/usr/lib/gc
 const BY_TOOLS: [&str; 4] = ["NDEBUG", "DEBUG", "PIC", "linux"];
 /// Environment variables that compilers and build tools read.
 const VARIABLES: [&str; 6] = ["CFLAGS", "CPPFLAGS", "CXXFLAGS", "CC", "CXX", "DEFS"];
-/// Maximum size of a build's settings file, bytes; larger files are ignored.
+/// Maximum size of a build's settings file, in bytes. Larger files are ignored.
 const LARGEST: u64 = 4 << 20;
 
 /// Returns the undefined macros of a project with these files, whose tests are run by the command
-/// `words`. O(bytes), plus the bytes of the system headers that the project includes, directly or
-/// not, if any name remains.
+/// `words`. O(bytes), plus the bytes of the system headers that the project includes directly or
+/// indirectly if any name remains.
 pub(crate) fn undefined(top: &Path, files: &[String], words: &[String]) -> BTreeSet<String> {
     undefined_of(top, files, words, &OF_SYSTEM.map(PathBuf::from))
 }
@@ -106,7 +106,7 @@ impl DefinedNames {
     }
 }
 
-/// The header that an `#include` names.
+/// The header named by an `#include`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum IncludedHeader {
     /// A path, without leading `.` and `..`.
@@ -116,7 +116,7 @@ enum IncludedHeader {
 }
 
 impl IncludedHeader {
-    /// Parses the part of the line after `#include`.
+    /// Parses the part of a line that follows `#include`.
     fn of(rest: &str) -> Self {
         let rest = rest.trim_start_matches("_next").trim_start();
         let own = match rest.chars().next() {
@@ -131,7 +131,7 @@ impl IncludedHeader {
     }
 }
 
-/// The files below system directories.
+/// The files below the system's header directories.
 struct Headers<'a> {
     roots: &'a [PathBuf],
     by_name: HashMap<OsString, Vec<PathBuf>>,
@@ -147,16 +147,16 @@ impl<'a> Headers<'a> {
         Self { roots, by_name }
     }
 
-    /// Returns the files that may be a header included by a file (`None`: by a file of the
-    /// project). Compiler options may name any directory, so a candidate's path only has to end
-    /// with the header's path. Returns the shallowest candidates below each root, and the one next
-    /// to the including file.
+    /// Returns the files that may be the header included by a file, where `None` stands for any
+    /// file of the project. Compiler options may name any directory, so a candidate's path only has
+    /// to end with the header's path. Returns the shallowest candidates below each root, and the
+    /// one in the same directory as the including file.
     fn named(&self, header: &IncludedHeader, by: Option<&Path>) -> Vec<&PathBuf> {
         let all = self.by_name.values().flatten();
         let own = match (header, by) {
             (IncludedHeader::Header(own), _) => own,
             (IncludedHeader::Any, None) => return all.collect(),
-            // A macro supplies the name: any file of the same library.
+            // If a macro supplies the name, it may be any file of the same library.
             (IncludedHeader::Any, Some(by)) => {
                 let root = self.roots.iter().find(|own| by.starts_with(own));
                 let depth = root.map_or(0, |own| own.components().count()) + 1;
@@ -180,8 +180,8 @@ impl<'a> Headers<'a> {
 }
 
 /// Removes the names that are defined by the included headers below these directories, or by
-/// headers that those include. No other headers are read: system directories can hold hundreds of
-/// megabytes.
+/// headers that those include. No other headers are read because system directories can hold
+/// hundreds of megabytes.
 fn without_headers(
     roots: &[PathBuf],
     included: HashSet<IncludedHeader>,
@@ -229,14 +229,14 @@ fn below(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the text of a file; empty if the file is too large or missing.
+/// Returns the text of a file, or an empty string if the file is too large or missing.
 fn text(path: &Path) -> String {
     let is_small = path.metadata().is_ok_and(|own| own.is_file() && own.len() <= LARGEST);
     let bytes = if is_small { fs::read(path).unwrap_or_default() } else { Vec::new() };
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the keyword of a directive and the rest of the line.
+/// Splits a preprocessor directive into its keyword and the rest of the line.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());

@@ -1,8 +1,8 @@
-//! The `assay mutate` program: parses arguments, tries the mutants and reports the results. `assay`
-//! finds it in its own directory and execs it.
+//! The `assay mutate` program, which parses arguments, tries the mutants and reports the results.
+//! `assay` finds it in its own directory and execs it.
 //!
-//! Nothing is changed outside of its copies of the project. Screens are rendered by the report
-//! crate, and scores are computed by the analysis crate.
+//! Nothing is changed except in copies of the project. The report crate renders the terminal
+//! output, and the analysis crate computes the scores.
 //!
 //! Exit codes: 0 success · 1 a `--fail-if` condition is met · 2 usage or input error · 4 the tests
 //! fail without any change · 130 interrupted.
@@ -60,13 +60,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Divides source files into blocks for `assay tests --changed` and `assay watch`, until they close
-/// the pipe. These have no grammars of their own, because grammars are most of this program's size.
+/// Divides source files into blocks for `assay tests --changed` and `assay watch` until they close
+/// the pipe. These commands contain no grammars themselves, because grammars make up most of this
+/// program's size.
 fn serve_blocks() -> anyhow::Result<Ending> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match assay_mutate::blocks::serve(&mut input, &mut out) {
-        // The client may end at any time.
+        // The client may close the pipe at any time.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(Ending::Fine),
     }

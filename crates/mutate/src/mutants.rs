@@ -2,13 +2,13 @@
 //!
 //! A [`Generator`] parses a file in its language and returns its [`Mutants`], using the table of
 //! that language; [`Operator`] lists the kinds of change. Each mutant is one change to the text
-//! ([`Mutant::applied`], [`Mutant::diff`]). docs/internals/008-mutation.md explains what is changed,
-//! and why.
+//! ([`Mutant::applied`], [`Mutant::diff`]). docs/internals/008-mutation.md explains what is
+//! changed, and why.
 //!
 //! [`Generator::rewrites`] returns equivalent changes, which no test should detect.
 //!
-//! This module runs nothing, reads no files and prints nothing; the program `assay-mutate` does
-//! that.
+//! This module runs nothing, reads no files and prints nothing. The program `assay-mutate` does all
+//! of this.
 
 mod absent;
 mod alike;

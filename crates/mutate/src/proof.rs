@@ -1,6 +1,6 @@
-//! The proof that results can be believed: a change that must be noticed is noticed, and one
-//! without effect is not. Tests that use another copy of the changed code (an installed one) notice
-//! nothing; tests that keep state from one run to the next may notice everything.
+//! Proves that the results can be trusted: a change that must be noticed is noticed, and a change
+//! without effect is not. Tests that use another copy of the changed code, such as an installed
+//! one, notice nothing. Tests that keep state from one run to the next may notice everything.
 
 use crate::arena::{Arena, Change, TestSelection, TrialResult};
 use crate::policy::PROOFS;
@@ -11,8 +11,8 @@ use assay_mutate::mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How a function is used: true if a change to it was already noticed, the number of tests that use
-/// it, and which tests, if known.
+/// How a function is used: whether a change to it was already noticed, the number of tests that use
+/// it, and the indices of these tests, if known.
 type FunctionUse<'a> = (bool, usize, Option<&'a [usize]>);
 
 /// The processes in which a change is tried.
@@ -26,11 +26,13 @@ pub(crate) enum ProcessOrigin<'a> {
     Early,
 }
 
-/// Tries both changes in the functions that most tests use. With `patience`, the functions with the
-/// quickest tests come first, and a change is tried only if it can finish in time.
+/// Tries both changes. Functions in which a change was already noticed come first, followed by
+/// those that most tests use. With `patience`, the functions with the quickest tests come first
+/// instead, and a change is tried only if it can finish in time.
 ///
 /// # Errors
-/// If one of the changes does not have the expected fate, or the tests cannot be started.
+///
+/// Fails if one of the changes does not have the expected fate, or if the tests cannot be started.
 pub(crate) fn of(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -39,7 +41,7 @@ pub(crate) fn of(
     with: TestSelection<'_>,
     (way, patience): (ProcessOrigin<'_>, Option<Instant>),
 ) -> anyhow::Result<()> {
-    // The functions that tests use, most used first.
+    // The functions that tests use, by source and unit.
     let mut used: BTreeMap<(usize, usize), FunctionUse<'_>> = BTreeMap::new();
     for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
         if !matches!(own.fate, Fate::Uncovered | Fate::Absent)
@@ -99,7 +101,8 @@ pub(crate) fn of(
             }
             survived = true;
         }
-        // If the killer cannot finish in time, the first mutant that is noticed proves as much.
+        // If the change that must be noticed cannot finish in time, the first mutant that is
+        // noticed will prove as much.
         if is_too_late(tests) {
             return Ok(());
         }
@@ -117,7 +120,7 @@ pub(crate) fn of(
     Err(unnoticed(&tried))
 }
 
-/// The error if no test noticed any of the planted errors.
+/// Returns the error for tests that noticed none of the planted errors.
 pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
     anyhow!(
         "an error was planted in {}, and no test noticed: either no test ran, or they run another copy of the code. Run the command by itself to see whether it runs tests; then see where the code is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",

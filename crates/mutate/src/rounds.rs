@@ -1,7 +1,7 @@
 //! Builds many mutants together in all copies. Mutants that fail to compile are removed until the
-//! rest builds; then all tests must pass with no mutant active, and a planted error must be noticed
-//! once. Mutants that do not meet these conditions are tried separately, by changing one file for
-//! each.
+//! remaining ones build. Then all tests must pass with no mutant active, and a planted error must
+//! be noticed once. Mutants that do not meet these conditions are tried separately, by changing one
+//! file for each.
 
 use crate::arena::{Arena, TestSelection};
 use crate::built::{CopyBuild, ReachingPrograms, SwitchPaths, SwitchedMutant};
@@ -15,26 +15,27 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread;
 use std::time::Instant;
 
-/// The result of a build.
+/// The result of building a round of mutants.
 pub(crate) enum RoundBuild {
     /// The build is ready in the copies.
     Built {
-        /// Mutants that cannot be built, with the compiler's message.
+        /// The mutants that cannot be built, each with the compiler's message.
         unviable: HashMap<usize, String>,
         /// The numbers of the functions that tests reach.
         reached: HashSet<usize>,
-        /// The tests that reach each function, as far as known, by the function's number.
+        /// Indices of the tests that reach each function, by the function's number, where known.
         tests: HashMap<usize, Vec<usize>>,
     },
-    /// Switches cannot be used here, with the reason.
+    /// Switches cannot be used in this project, for the given reason.
     Unusable(String),
 }
 
-/// Builds the round. Drops copies in which the build fails although it succeeded in the first one,
+/// Builds the round. Drops copies in which the build fails although it succeeded in the first copy,
 /// and all other copies if building in them could use up the time until `deadline`.
 ///
 /// # Errors
-/// If something cannot be written or started, or no test notices a planted error.
+///
+/// Fails if something cannot be written or started, or if no test notices a planted error.
 pub(crate) fn ready(
     switches: &mut Switches<'_>,
     round: &mut Round,
@@ -99,7 +100,7 @@ pub(crate) fn ready(
         .keys()
         .filter_map(|unit| Some((*unit, first.built.as_ref()?.tests_that_reach(*unit)?)))
         .collect();
-    // Another copy has nothing that was compiled before.
+    // Nothing has been compiled in the other copies yet.
     if deadline.is_some_and(|until| took.mul_f64(TIMES_IN_ANOTHER_COPY) > left(until)) {
         arenas.truncate(1);
     }
@@ -110,7 +111,7 @@ pub(crate) fn ready(
     Ok(RoundBuild::Built { unviable, reached: reached.into_keys().collect(), tests })
 }
 
-/// Returns the reason for a failed build, from its output.
+/// Returns the reason why a build failed, based on its output.
 fn cannot_be_built(said: &str) -> String {
     let told = said.lines().find(|line| line.contains("error"));
     let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
@@ -131,15 +132,16 @@ fn standing(
     switches.standing(round, &unviable.keys().copied().collect(), &at)
 }
 
-/// Returns the functions that only programs of the build reach. The build is finished before the
-/// switch is set, so what these programs would have produced with a mutant is unknown.
+/// Returns the functions that are reached by programs that run only in the build. The build is
+/// finished before the switch is set, so it is unknown what these programs would have produced with
+/// a mutant.
 fn of_the_build(by_build: &ReachingPrograms, by_tests: &ReachingPrograms) -> Vec<usize> {
     let programs: BTreeSet<&String> = by_tests.values().flatten().collect();
     let is_tool = |own: &BTreeSet<String>| own.iter().any(|own| !programs.contains(own));
     by_build.iter().filter(|(_, own)| is_tool(own)).map(|(unit, _)| *unit).collect()
 }
 
-/// Checks that tests notice an error planted in the function that most programs reach.
+/// Checks that tests notice a planted error, starting with the function that most programs reach.
 fn prove(
     switches: &Switches<'_>,
     round: &Round,
@@ -161,7 +163,8 @@ fn prove(
     if tried.is_empty() { Ok(()) } else { Err(proof::unnoticed(&tried)) }
 }
 
-/// Builds the same mutants in the other copies, in parallel.
+/// Builds the same mutants in the other copies in parallel, and drops the copies in which this
+/// fails.
 fn others(
     switches: &Switches<'_>,
     round: &Round,
@@ -184,7 +187,7 @@ fn others(
                         arena.built = same;
                         return Ok(true);
                     }
-                    // If no function is reached, the tests run what another copy built.
+                    // If no function is reached, the tests run code that was built in another copy.
                     Ok(arena.build(with)?.is_ok()
                         && arena.learn(with)?.is_ok_and(|own| !own.is_empty()))
                 })

@@ -1,5 +1,6 @@
-//! Build settings of the tests, read from manifests and the command line: features of crates, build
-//! tags of Go, disabled modules of Rust, directories of examples. Reads files only; runs nothing.
+//! Reads the build settings of the tests from manifests and the command line: crate features, Go
+//! build tags, disabled Rust modules, and directories of examples. Files are read, but nothing is
+//! run.
 
 use crate::macros;
 use assay_mutate::mutants::{BuildPlatform, Language, modules_off};
@@ -32,14 +33,14 @@ pub(crate) struct Settings {
     tags: BTreeSet<String>,
     /// C macros that nothing defines.
     undefined: BTreeSet<String>,
-    /// Path prefixes of modules that are disabled, with the reason.
+    /// Path prefixes of disabled modules, each with the reason.
     off: Vec<(String, String)>,
     /// Directories of Go modules that the tests do not build.
     foreign: Vec<String>,
 }
 
 impl Settings {
-    /// Reads the settings of a project with these files whose tests are run by `command` in the
+    /// Reads the settings of a project with these files. Its tests are run by `command` in the
     /// directory `below` of the project.
     pub fn of(top: &Path, below: &Path, files: Vec<String>, command: &[OsString]) -> Self {
         let words: Vec<String> =
@@ -56,7 +57,7 @@ impl Settings {
         own
     }
 
-    /// Returns the settings of a file.
+    /// Returns the build settings that apply to a file.
     pub fn here(&self, path: &str) -> BuildPlatform {
         let of_crate = self.crates.iter().filter(|(directory, _)| {
             directory.is_empty() || Path::new(path).starts_with(directory)
@@ -66,8 +67,8 @@ impl Settings {
         BuildPlatform { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
     }
 
-    /// Returns the reason why a whole file is not built here; `None` if it is built, or if that
-    /// depends on its contents.
+    /// Returns the reason why a whole file is not built here, or `None` if the file is built or if
+    /// this depends on its contents.
     pub fn absent(&self, language: Language, path: &str) -> Option<String> {
         if language == Language::Go {
             let is_of = |own: &&String| Path::new(path).starts_with(own);
@@ -89,7 +90,8 @@ impl Settings {
         None
     }
 
-    /// Returns the kind of a file that no test program uses; `None` if one may use it.
+    /// Returns the kind of a file that no test program uses, or `None` if a test program may use
+    /// it.
     pub fn beside(&self, language: Language, path: &str) -> Option<&'static str> {
         let mut directory = String::new();
         let parts: Vec<&str> = path.split('/').collect();
@@ -109,8 +111,8 @@ impl Settings {
         None
     }
 
-    /// Returns the directories of Go modules other than the one tested by `go test` in `below`.
-    /// Those of a workspace may be built together.
+    /// Returns the directories of Go modules nested in the one that `go test` tests in `below`.
+    /// None are returned for a workspace, whose modules may be built together.
     fn foreign(&self, below: &Path) -> Vec<String> {
         let is_plain = self.words.iter().map(String::as_str).take(2).eq(["go", "test"]);
         let is_named = |path: &String, name: &str| path.rsplit('/').next() == Some(name);
@@ -150,7 +152,7 @@ impl Settings {
         let texts: Vec<(&String, String)> = manifests
             .filter_map(|path| Some((path, fs::read_to_string(top.join(path)).ok()?)))
             .collect();
-        // A feature that any crate requests of another one may be enabled.
+        // Any feature that one crate requests of another may be enabled.
         let perhaps: BTreeSet<String> =
             texts.iter().flat_map(|(_, text)| asked_features(text)).collect();
         let one = |(path, text): &(&String, String)| {
@@ -179,7 +181,7 @@ impl Settings {
         texts.iter().map(one).collect()
     }
 
-    /// Returns the enabled features of a crate; `None` if all may be enabled.
+    /// Returns the enabled features of a crate, or `None` if any feature may be enabled.
     fn features(&self, manifest: &str) -> Option<BTreeSet<String>> {
         if self.words.iter().any(|word| word == "--all-features") {
             return None;
@@ -207,7 +209,7 @@ impl Settings {
     }
 }
 
-/// Returns the features of a manifest, each with the features that it enables.
+/// Returns the features that a manifest declares, each with the features that it enables.
 fn feature_table(manifest: &str) -> BTreeMap<String, Vec<String>> {
     let mut table = BTreeMap::new();
     let (mut is_within, mut name, mut depth) = (false, String::new(), 0_i32);
@@ -247,7 +249,7 @@ fn asked_features(manifest: &str) -> Vec<String> {
     lines.flat_map(quoted).map(str::to_owned).collect()
 }
 
-/// Returns the strings between double quotes.
+/// Returns the strings in double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }

@@ -1,5 +1,5 @@
-//! Shows and writes the results: the screen or JSON, and the requested files, whose extensions
-//! determine the format. Whether the files can be written is checked before anything is tried.
+//! Prints the results as text or JSON, and writes the requested files, whose extensions determine
+//! the format. Whether the files can be written is checked before anything is tried.
 
 use crate::args::Args;
 use anyhow::{Context, bail};
@@ -23,7 +23,8 @@ enum ExportFormat {
     Svg,
 }
 
-/// File name extensions. `.sarif.json` precedes `.json`, which is a suffix of it.
+/// File name extensions with their formats. `.sarif.json` precedes `.json`, which is a suffix of
+/// it.
 const ENDINGS: [(&str, ExportFormat); 5] = [
     (".sarif.json", ExportFormat::Sarif),
     (".sarif", ExportFormat::Sarif),
@@ -45,10 +46,12 @@ fn output_files(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'sta
     report.chain(exports).chain(stryker)
 }
 
-/// Checks that all files can be written, and determines their formats.
+/// Checks that all files can be written and that their formats are available.
 ///
 /// # Errors
-/// If a file cannot be written; the error names the file and the reason.
+///
+/// Fails with the file and the reason if a file cannot be written, or if its format is unknown or
+/// needs an option that is missing.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     outputs::check(&args.files, &output_files(args).collect::<Vec<_>>())?;
     for (option, path, _) in output_files(args) {
@@ -69,11 +72,12 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows the results of the mutants and writes the requested files. The screen output appears even
+/// Prints the results of the mutants and writes the requested files. The results are printed even
 /// if a file cannot be written.
 ///
 /// # Errors
-/// If a file or standard output cannot be written.
+///
+/// Fails if a file or standard output cannot be written.
 pub(crate) fn show(
     args: &Args,
     mutation: &Mutation,
@@ -131,7 +135,8 @@ fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result
 /// Lists the mutants without trying them.
 ///
 /// # Errors
-/// If standard output cannot be written.
+///
+/// Fails if standard output cannot be written.
 pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
     if args.json {
         return output::print(&json::text(&Mutated::of(mutation, &scores(mutation)))?);

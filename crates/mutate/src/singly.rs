@@ -1,9 +1,9 @@
 //! Runs slow test programs test by test. Each test runs alone while the switch records the
-//! functions that it reaches, so that a change can be tried only with the tests that reach it:
-//! those with the most kills first, then the quickest.
+//! functions that it reaches. A change can then be tried with only the tests that reach it,
+//! starting with those that killed the most mutants, and then the quickest.
 //!
-//! This is done only if it saves time (programs that take milliseconds finish before tests could be
-//! selected), and only for programs whose tests all pass alone.
+//! This is done only if it saves time, since programs that take milliseconds finish before tests
+//! could be selected, and only for programs whose tests all pass alone.
 
 use crate::arena::{Arena, TestSelection, TrialResult, judged, untried};
 use crate::built::{CopyBuild, Kind, SingleTestReach, Stage, SwitchedMutant};
@@ -16,7 +16,7 @@ use assay_suites::programs::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// Splits a test's name into the prefix of its program and its own name.
+/// Splits a test's name into the prefix for its program and the name within the program.
 fn parts(name: &str) -> Option<(&str, &str)> {
     name.split_once(": ")
 }
@@ -28,8 +28,8 @@ fn selected_name(own: &str) -> &str {
 }
 
 impl CopyBuild {
-    /// Returns all tests that reach a function; `None` if it is reached by programs whose tests
-    /// were not examined.
+    /// Returns the indices of all tests that reach a function, or `None` if it is also reached by
+    /// programs whose tests were not examined.
     pub fn tests_that_reach(&self, unit: usize) -> Option<Vec<usize>> {
         if self.driven.is_some() {
             return self.singly.tests.get(&unit).cloned();
@@ -42,11 +42,12 @@ impl CopyBuild {
 }
 
 impl Arena<'_> {
-    /// Runs the tests of slow programs one by one, if the number of changes in each function makes
-    /// it worthwhile, until `deadline`.
+    /// Runs the tests of slow programs one by one until `deadline`, if the number of changes in the
+    /// functions that they reach makes this worthwhile.
     ///
     /// # Errors
-    /// If the switch cannot be set, or tests cannot be started.
+    ///
+    /// Fails if the switch cannot be set or tests cannot be started.
     pub fn single_out(
         &mut self,
         changes: &HashMap<usize, usize>,
@@ -86,8 +87,8 @@ impl Arena<'_> {
         self.built.as_ref().map(|own| own.singly.clone()).unwrap_or_default()
     }
 
-    /// Returns the tests of a program that reach each function; `None` if this is not worthwhile or
-    /// the tests do not pass alone.
+    /// Returns the tests of a program that reach each function, or `None` if this is not worthwhile
+    /// or if not all tests pass alone.
     fn one_by_one(
         &mut self,
         program: &Program,
@@ -104,7 +105,7 @@ impl Arena<'_> {
         if tests.len() < 2 || seconds < SLOW_PROGRAM || tests.iter().any(is_numbered) {
             return Ok(None);
         }
-        // The time limit is what this may save, plus a margin.
+        // The time limit is the time that this may save, plus a margin.
         let most = seconds * changes as f64 * CHOOSING_SHARE;
         if seconds > most {
             return Ok(None);
@@ -137,10 +138,11 @@ impl Arena<'_> {
         Ok(Some(reached))
     }
 
-    /// Tries a mutant with the tests that reach it; `None` if these are unknown.
+    /// Tries a mutant with the tests that reach it. Returns `None` if these are unknown.
     ///
     /// # Errors
-    /// If tests cannot be started.
+    ///
+    /// Fails if tests cannot be started.
     pub fn tried_singly(
         &mut self,
         (programs, stage): (&[&Program], &Stage),
@@ -202,7 +204,7 @@ impl Arena<'_> {
         Ok(Some(came))
     }
 
-    /// Sorts tests: those with the most kills first, then the quickest.
+    /// Sorts tests by the number of mutants killed, then by duration, quickest first.
     fn sort(&self, tests: &mut [usize], with: TestSelection<'_>) {
         let kills = |test: &usize| self.kills.get(test).copied().unwrap_or_default();
         let seconds = |test: &usize| with.all[*test].seconds.unwrap_or(f64::INFINITY);
@@ -224,7 +226,7 @@ fn with_only(program: &Program, tests: &[usize], with: TestSelection<'_>) -> Opt
     (!only.is_empty()).then(|| Program { only, ..program.clone() })
 }
 
-/// Returns the program once per selectable name, with the tests selected by it.
+/// Returns a copy of the program for each selectable name, with the tests that the name selects.
 fn chosen(
     program: &Program,
     tests: &[usize],

@@ -1,5 +1,5 @@
-//! The sources of a project and their mutants: which files are changed, and which parts of them.
-//! Files are read; nothing is run.
+//! Finds the sources of a project and their mutants: which files are changed, and in which parts.
+//! Files are read, but nothing is run.
 
 use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
@@ -23,16 +23,16 @@ use std::{fs, io, thread};
 /// A source file with its mutants.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Path relative to the top of the project.
+    /// Path relative to the root of the project.
     pub path: String,
     pub language: Language,
     pub text: Vec<u8>,
     pub found: Mutants,
-    /// The condition that excludes the whole file from the program here.
+    /// The condition that excludes the whole file from the program on this machine, if any.
     pub absent: Option<String>,
-    /// Kind of the file, if it is code that tests need not use, such as an example.
+    /// The kind of the file if tests need not use it, such as an example.
     pub beside: Option<&'static str>,
-    /// The enclosing code of each unit, computed on first use.
+    /// For each unit, the code needed to compile it by itself. Computed on first use.
     alone: OnceLock<Vec<Option<IsolatedFunction>>>,
 }
 
@@ -43,8 +43,8 @@ impl Source {
         Self { path: path.into(), language, text, found, absent, beside, alone }
     }
 
-    /// Returns a unit's own name, without the enclosing classes, and what is needed to compile it
-    /// by itself, if that is possible.
+    /// Returns a unit's name, without the enclosing classes, together with what is needed to
+    /// compile the unit by itself. `None` if this is not possible.
     pub fn function(&self, unit: usize) -> Option<(&str, &IsolatedFunction)> {
         let all = || assay_mutate::mutants::alone(self.language, &self.text, &self.found.units);
         let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// The location of a project.
+/// The root directory of a project, and the current directory in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
     pub top: PathBuf,
@@ -61,11 +61,12 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// Returns the project of the current directory: the top of the git repository or workspace, or
-    /// else the directory itself.
+    /// Returns the project of the current directory. Its root is that of the Git repository or
+    /// workspace, or otherwise the directory itself.
     ///
     /// # Errors
-    /// If the current directory does not exist.
+    ///
+    /// Fails if the current directory does not exist.
     pub fn here() -> anyhow::Result<Self> {
         let here = Path::new(".").canonicalize().context("the directory here")?;
         let top = git::top(&here).or_else(|| workspace(&here));
@@ -75,8 +76,8 @@ impl Root {
     }
 }
 
-/// Manifests of workspace members, the manifests of their workspaces, and a word that these
-/// contain.
+/// Manifests of workspace members, the corresponding manifests of workspaces, and a word that the
+/// latter contain.
 const WORKSPACES: [(&str, &str, &str); 4] = [
     ("Cargo.toml", "Cargo.toml", "[workspace]"),
     ("go.mod", "go.work", "use"),
@@ -84,8 +85,8 @@ const WORKSPACES: [(&str, &str, &str); 4] = [
     ("package.json", "pnpm-workspace.yaml", "packages"),
 ];
 
-/// Returns the top of the workspace that a directory belongs to, according to the manifests above
-/// it.
+/// Returns the root of the workspace to which a directory belongs, according to the manifests above
+/// the directory.
 fn workspace(here: &Path) -> Option<PathBuf> {
     let is_above = |above: &&Path| {
         WORKSPACES.iter().any(|(own, file, word)| {
@@ -96,14 +97,14 @@ fn workspace(here: &Path) -> Option<PathBuf> {
     here.ancestors().skip(1).find(is_above).map(Path::to_owned)
 }
 
-/// The selection of the user.
+/// The user's selection of what to change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceSelection<'a> {
-    /// Files and directories; empty means all.
+    /// Files and directories to change. If this is empty, all are changed.
     pub files: &'a [PathBuf],
-    /// Only lines that differ from this revision.
+    /// Limits the changes to lines that differ from this revision.
     pub since: Option<&'a str>,
-    /// Only this part of the functions.
+    /// If set, the share of the functions to change, as number (from 1) and total.
     pub shard: Option<(u32, u32)>,
     /// The command that runs the tests.
     pub command: &'a [OsString],
@@ -113,7 +114,8 @@ pub(crate) struct SourceSelection<'a> {
 /// skipped.
 ///
 /// # Errors
-/// If a named file does not exist or cannot be read, or git does not know the revision.
+///
+/// Fails if a named file does not exist or cannot be read, or if git does not know the revision.
 pub(crate) fn of(
     root: &Root,
     asked: SourceSelection<'_>,
@@ -158,7 +160,7 @@ fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u3
     })
 }
 
-/// Returns the selected paths, relative to the top, with their languages.
+/// Returns the selected paths, relative to the root of the project, with their languages.
 fn named(
     root: &Root,
     files: &[PathBuf],
@@ -205,8 +207,8 @@ fn named(
     Ok(paths.into_iter().collect())
 }
 
-/// Removes files generated by CMake: the directories with its settings, and its own directories in
-/// a build next to the sources.
+/// Removes files generated by CMake: the directories that contain its settings, and the directories
+/// that it creates in a build next to the sources.
 fn without_builds(files: &mut Vec<String>) {
     let built = |path: &String| path.strip_suffix(CMAKE)?.strip_suffix('/').map(str::to_owned);
     let built: Vec<String> = files.iter().filter_map(built).collect();
@@ -285,7 +287,7 @@ fn made_of(
             language.name()
         ))));
     }
-    // Interpreted code is excluded only if no test uses it.
+    // Interpreted code is considered excluded only if no test uses it.
     let is_seen = matches!(language, Language::Python | Language::Ruby);
     let beside = settings.beside(language, path);
     let absent = settings.absent(language, path);
@@ -322,8 +324,8 @@ fn keep(
     });
 }
 
-/// The files, units and mutants of a result, with nothing known about the mutants yet, and for each
-/// mutant the index of its source and its index there.
+/// The files, units and mutants of a result, with nothing known about the mutants yet. For each
+/// mutant, the last element gives the index of its source and its index within that source.
 pub(crate) type Table =
     (Vec<MutatedFile>, Vec<MutatedUnit>, Vec<MutantResult>, Vec<(usize, usize)>);
 
@@ -353,7 +355,7 @@ pub(crate) fn table(sources: &[Source]) -> Table {
     (files, units, mutants, origins)
 }
 
-/// Returns a mutant in the form of a result, with nothing known about it yet.
+/// Converts a mutant to the form used in results, with nothing known about it yet.
 pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> MutantResult {
     let place = |at: usize| {
         let row = lines.partition_point(|start| *start <= at) - 1;

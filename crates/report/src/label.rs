@@ -4,12 +4,12 @@
 
 use assay_data::{Better, Metric, Unit};
 
-/// Returns the display name of a metric: `peak memory` for `max_rss`.
+/// Returns the display name of a metric, such as `peak memory` for `max_rss`.
 pub(crate) fn label(metric: &Metric) -> String {
     match metric.name.as_str() {
         "max_rss" => "peak memory".to_owned(),
         "cpu_per_wall" => "CPU/wall".to_owned(),
-        // As a heading the full name would be truncated.
+        // The full name would be truncated in headings.
         "valgrind_instructions/iteration" => "sim. instr./iter.".to_owned(),
         "latency_p50" => "median latency".to_owned(),
         "service_p50" => "median service time".to_owned(),
@@ -37,34 +37,35 @@ fn quantile(name: &str) -> Option<String> {
     })
 }
 
-/// Prefixes of the names of time spans within requests.
+/// Prefixes of the names of metrics that are time spans within requests.
 const OF_REQUESTS: [&str; 4] = ["latency_p", "service_p", "first_byte_p", "chunk_gap_p"];
 /// Suffixes of names that already denote a time span.
 const SPANS: [&str; 7] = ["time", "latency", "service", "duration", "delay", "wait", "value"];
 /// Suffixes of names that already denote a rate.
 const RATES: [&str; 6] = ["rate", "capacity", "throughput", "speed", "per second", "bandwidth"];
 
-/// The wording of differences in one metric: "takes … less time than", "takes 4.0 × as long as".
+/// The wording of differences in a metric, such as "takes … less time than" and "takes 4.0 × as
+/// long as".
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wording {
-    /// `takes`, `uses`, `has a`.
+    /// The verb, such as `takes` or `has`.
     pub verb: &'static str,
-    /// The quantity, with a space before it: ` time`; empty if the noun precedes the amount.
+    /// The quantity, preceded by a space, such as ` time`; empty if the noun precedes the amount.
     pub noun: String,
     /// The noun in the wording "4.0 × the … of".
     pub whole: String,
-    /// `less`, `fewer`, `lower`.
+    /// `less`, `fewer`, `lower` or `shorter`.
     pub less: &'static str,
-    /// `more`, `higher`.
+    /// `more`, `higher` or `longer`.
     pub more: &'static str,
-    /// True for a time that a user waits for: the wording is "as fast as", and subjects are faster
-    /// or slower.
+    /// True for a time that a user waits for. The wording is then "as fast as", and subjects are
+    /// faster or slower.
     pub is_time: bool,
     /// True if the sentence has the form "has a value 4 % lower".
     pub noun_first: bool,
 }
 
-/// Returns the wording for a metric.
+/// Returns the wording of differences in a metric.
 pub(crate) fn wording(metric: &Metric) -> Wording {
     let amount = |verb, noun: &str, whole: &str| Wording {
         verb,
@@ -111,12 +112,12 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         (name_of, Unit::Second, _) if OF_REQUESTS.iter().any(|own| name_of.starts_with(own)) => {
             Wording { less: "shorter", more: "longer", ..valued(&name) }
         }
-        // Seconds of a named part: "takes 4 % less inner time"; names that denote a time span are
-        // used alone.
+        // The seconds of a named part: "takes 4 % less inner time". Names that already denote a
+        // time span are used alone.
         (_, Unit::Second, Better::Lower) if !ends_in(&SPANS) => {
             amount("takes", &format!("{name} time"), &format!("{name} time"))
         }
-        // Plural names are taken as counts: "has 13 fewer page faults".
+        // Plural names are treated as counts: "has 13 fewer page faults".
         (_, Unit::One, _) if name.ends_with('s') => {
             Wording { less: "fewer", ..amount("has", &name, &name) }
         }

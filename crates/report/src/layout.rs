@@ -1,8 +1,8 @@
-//! Lines for a terminal: styled text, wrapped at words to a width.
+//! Lines for a terminal: styled text, wrapped at word boundaries to a given width.
 //!
-//! All screen output passes through this module, which ensures that no line is too wide, no control
-//! character is emitted, and ASCII terminals get ASCII. It is independent of the meaning of the
-//! text.
+//! All terminal output passes through this module, which ensures that no line is too wide, that no
+//! control characters are emitted, and that ASCII terminals receive only ASCII. The module knows
+//! nothing about what the text means.
 
 use crate::names::{self, clean, width};
 use anstyle::{AnsiColor, Style};
@@ -12,8 +12,8 @@ use unicode_width::UnicodeWidthChar;
 /// Non-breaking space.
 pub(crate) const STICKY: char = '\u{a0}';
 
-/// The meaning of a piece of text; it determines the color, which is never the only carrier of the
-/// meaning.
+/// The meaning of a piece of text. It determines the color, but color is never the only way in
+/// which the meaning is conveyed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Plain text.
@@ -44,19 +44,20 @@ impl Tone {
     }
 }
 
-/// One line: pieces of text with their tones.
+/// A single line, as pieces of text with their tones.
 pub(crate) type Line = Vec<(Tone, String)>;
 
 /// Collects lines of at most `width` columns.
 pub(crate) struct Page {
     screen: Screen,
     text: String,
-    /// Length of the text up to the end of the answer; `None` if that end is not marked.
+    /// Length of the text up to the end of the answer, in bytes, or `None` if that end has not been
+    /// marked.
     answered: Option<usize>,
 }
 
 impl Page {
-    /// Returns an empty page. Widths below 20 are taken as 20.
+    /// Returns an empty page. Widths below 20 are treated as 20.
     pub(crate) fn new(screen: &Screen) -> Self {
         let screen = Screen { width: screen.width.max(20), ..*screen };
         Self { screen, text: String::new(), answered: None }
@@ -67,8 +68,8 @@ impl Page {
         Self::new(&self.screen)
     }
 
-    /// Returns an empty page whose lines are narrower, which leaves room for an ellipsis at their
-    /// ends.
+    /// Returns an empty page with narrower lines, which leaves space for an ellipsis at the end of
+    /// each.
     pub(crate) fn narrower(&self) -> Self {
         let width = self.screen.width - 3;
         Self { screen: Screen { width, ..self.screen }, text: String::new(), answered: None }
@@ -79,13 +80,13 @@ impl Page {
         self.screen.width
     }
 
-    /// Returns the maximum width of a table in columns; unlimited if names are shown in full.
+    /// Returns the maximum width of a table in columns. It is unlimited if names are shown in full.
     pub(crate) fn table_width(&self) -> usize {
         if self.screen.whole { usize::MAX / 2 } else { self.screen.width }
     }
 
-    /// Returns distinct names of at most `limit` columns each; full names if this page shows them
-    /// in full.
+    /// Returns distinct names of at most `limit` columns each, or the full names if this page shows
+    /// names in full.
     pub(crate) fn fitted(&self, names: &[String], limit: usize) -> Vec<String> {
         if self.screen.whole {
             names.iter().map(|name| clean(name)).collect()
@@ -99,7 +100,8 @@ impl Page {
         if self.screen.whole { "" } else { names::beginning(names, limit) }
     }
 
-    /// Returns a name of at most `limit` columns; the full name if this page shows names in full.
+    /// Returns a name of at most `limit` columns, or the full name if this page shows names in
+    /// full.
     pub(crate) fn shortened(&self, name: &str, limit: usize) -> String {
         if self.screen.whole { clean(name) } else { names::shorten(name, limit, self.ellipsis()) }
     }
@@ -109,12 +111,12 @@ impl Page {
         self.text.lines().count()
     }
 
-    /// Marks the end of the answer: everything that follows explains it.
+    /// Marks the end of the answer. Everything that follows only explains it.
     pub(crate) fn end_answer(&mut self) {
         self.answered = Some(self.text.len());
     }
 
-    /// Returns the number of lines after the answer, without empty ones; 0 if its end is not marked.
+    /// Returns the number of nonempty lines after the answer, or 0 if its end has not been marked.
     pub(crate) fn lines_after_answer(&self) -> usize {
         let after = self.answered.map_or("", |end| &self.text[end..]);
         after.lines().filter(|line| !line.is_empty()).count()
@@ -137,12 +139,12 @@ impl Page {
         }
     }
 
-    /// Returns true if nothing may be shortened: the output is not a terminal.
+    /// Returns true if nothing may be shortened because the output is not a terminal.
     pub(crate) fn is_whole(&self) -> bool {
         self.screen.whole
     }
 
-    /// Returns true if characters beyond ASCII are allowed.
+    /// Returns true if non-ASCII characters are allowed.
     pub(crate) fn unicode(&self) -> bool {
         self.screen.unicode
     }
@@ -185,7 +187,7 @@ impl Page {
         let mut carried = 0;
         for (tone, text) in pieces {
             let text = with_whole_commands(&self.spelled(text));
-            // Outside a terminal, commands are meant to be copied, so they stay whole.
+            // Outside of a terminal, commands are meant to be copied, so they are never split.
             let room = if self.screen.whole { usize::MAX } else { self.width() - indent };
             for (gap, word) in words(&text).flat_map(|(gap, word)| parts(gap, word, room)) {
                 let gap = gap + std::mem::take(&mut carried);
@@ -223,7 +225,7 @@ impl Page {
 
     /// Returns the page as text.
     pub(crate) fn finish(mut self) -> String {
-        // Remove a gap that nothing followed.
+        // Remove a trailing gap.
         while self.text.ends_with("\n\n") {
             self.text.pop();
         }
@@ -273,7 +275,7 @@ pub(crate) fn command(line: &str) -> String {
     line.replace(' ', &STICKY.to_string())
 }
 
-/// The texts with which a command begins inside a sentence, and for each the texts that end it.
+/// The strings that introduce a command within a sentence, each with the strings that end it.
 const COMMANDS: [(&str, &[&str]); 2] =
     [("`assay ", &["`"]), (": assay ", &[", ", "; ", ". ", " (", ")"])];
 
@@ -330,7 +332,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the number of bytes of the text that fit into `room` columns; at least one character.
+/// Returns the number of bytes of the text that fit into `room` columns, but at least the first
+/// character.
 fn cut_at(text: &str, room: usize) -> usize {
     if width(text) <= room {
         return text.len();
@@ -345,7 +348,7 @@ fn cut_at(text: &str, room: usize) -> usize {
     text.len()
 }
 
-/// Converts the special characters of these reports to ASCII.
+/// Converts the special characters used in reports to ASCII.
 pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -366,14 +369,14 @@ pub(crate) fn ascii(text: &str) -> String {
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Width in columns; values below 20 are taken as 20.
+    /// Width in columns. Values below 20 are treated as 20.
     pub width: usize,
-    /// If true, colors are used.
+    /// Whether to use colors.
     pub color: bool,
-    /// If true, characters beyond ASCII are used.
+    /// Whether to use non-ASCII characters.
     pub unicode: bool,
-    /// If true, names and remarks are shown in full regardless of the width: used when the output is
-    /// not a terminal, so that names can be searched and sentences read.
+    /// Whether to show names and remarks in full regardless of the width. This is used when the
+    /// output is not a terminal, so that names can be searched and whole sentences read.
     pub whole: bool,
 }
 
@@ -403,8 +406,7 @@ pub(crate) fn tone_of(c: &Comparison) -> Tone {
     }
 }
 
-/// Returns the tone of one verdict among many; in a table, finding no difference is the normal
-/// case.
+/// Returns the tone of a verdict in a table, where finding no difference is the normal case.
 pub(crate) fn tone_in_table(c: &Comparison) -> Tone {
     if c.decision.verdict == Verdict::Equivalent { Tone::Plain } else { tone_of(c) }
 }

@@ -1,19 +1,19 @@
 //! Analyses as text, JSON, CSV, Markdown, HTML and plots.
 //!
-//! All renderers read an [`Analysis`](assay_analysis::Analysis) and nothing else: they are pure
-//! functions that return strings and bytes. They must not print, read files, look at a clock or
-//! compute statistics; the only arithmetic here is for formatting. Only [`console`] prints and
-//! writes files, and only programs use it.
+//! All renderers read an [`Analysis`](assay_analysis::Analysis) and nothing else. They are pure
+//! functions that return strings or bytes: they must not print, read files, look at a clock or
+//! compute statistics, and the only arithmetic here is for formatting. Only [`console`] prints and
+//! writes files, and it is only used by programs.
 //!
 //! - [`number`]: values, percentages and durations in readable form.
 //! - [`words`]: a comparison as a sentence.
-//! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`terminal`]: the report for the terminal. [`progress`]: the lines shown while measuring.
 //! - [`benchmarks`]: a suite of benchmarks in every output format.
 //! - [`overview`]: many series in one table.
 //! - [`describe`]: a single series in detail.
 //! - [`calibration`]: how far measurements on this machine can be trusted. [`doctor`]: sources of
 //!   disturbance, and protections against them.
-//! - [`profile`]: where the time is spent, as table, flame graph and page.
+//! - [`profile`]: where the time is spent, as a table, a flame graph and a page.
 //! - [`replication`]: a run and its repetition. [`claim`]: a result on several machines.
 //!   [`history`]: stored runs. [`bisect`]: the commit responsible for a change.
 //! - [`check`]: the answer about a pull request. [`why`]: the cause of a difference.

@@ -1,8 +1,8 @@
 //! The summary as Markdown, for a pull request: the sentences, a table with one row per subject,
 //! and the measuring method.
 //!
-//! Deliberately short: all numbers are in the JSON. Names may contain anything and are quoted so
-//! that they stay text.
+//! The summary is deliberately short because the JSON has all numbers. Names may contain arbitrary
+//! characters and are escaped so that they stay text.
 
 use crate::answers;
 use crate::benchmarks::{self, DisplayOptions};
@@ -19,8 +19,8 @@ use crate::words::{self, Sentence};
 use assay_analysis::Analysis;
 use assay_data::{Design, Finding, Severity};
 
-/// Returns the Markdown text (GitHub's tables), every line ended with a newline; `shown` selects
-/// and orders the rows of a suite.
+/// Renders the summary as GitHub-flavored Markdown. Every line ends with a newline, and `shown`
+/// selects and orders the rows of a suite.
 pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     if analysis.is_suite() {
         return benchmarks::markdown::render(analysis, shown);

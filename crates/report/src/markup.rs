@@ -1,4 +1,4 @@
-//! Text in HTML, SVG and XML, between tags or in quotes.
+//! Escaping of text in HTML, SVG and XML, both between tags and in quotes.
 
 use crate::names::clean;
 
@@ -8,8 +8,8 @@ pub(crate) fn escaped(text: &str) -> String {
     replaced(&clean(text), Some('?'))
 }
 
-/// Returns a text of several lines as the value of an attribute. Characters that XML 1.0 can't
-/// represent are left out.
+/// Escapes a text of several lines as an attribute value. Characters that XML 1.0 can't represent
+/// are left out.
 pub(crate) fn escaped_lines(text: &str) -> String {
     replaced(text, None)
 }

@@ -1,11 +1,11 @@
-//! Wording about a median and its interval, shared by all screens and pages.
+//! Wording about a median and its interval, shared by all terminal reports and pages.
 
 use crate::number::{self, Column};
 use crate::words::counted;
 use assay_analysis::{Description, NoMedianInterval};
 
-/// Returns the text after a median: either `median, 95 % confidence`, with the condition under
-/// which the interval holds, or the reason for a missing interval.
+/// Returns the text that follows a median: either `median, 95 % confidence`, with the condition
+/// under which the interval holds, or the reason why there is no interval.
 pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
     match d.no_median_interval() {
         None => {
@@ -31,13 +31,13 @@ pub(crate) fn with_interval(column: &Column, d: &Description) -> String {
     }
 }
 
-/// Returns the condition under which an interval from few values holds; the text follows the
-/// confidence.
+/// Returns the condition under which an interval computed from few values holds. It is appended to
+/// the confidence level.
 pub(crate) fn condition(assumes_independence: bool) -> &'static str {
     if assumes_independence { " if the runs are independent" } else { "" }
 }
 
-/// Returns the reason for a missing interval, for a table cell.
+/// Returns the reason why there is no interval, in the form used in table cells.
 pub(crate) fn lacking(d: &Description) -> &'static str {
     match d.no_median_interval() {
         Some(NoMedianInterval::TooDependent) => "values depend on each other",

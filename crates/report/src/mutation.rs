@@ -1,7 +1,7 @@
-//! Results of mutation testing: the screen of `assay mutate`, and in the submodules the page, the
-//! comment for a review ([`markdown`]), code scanning ([`sarif`]) and the report format of
-//! Stryker's viewer ([`stryker`]). All show the same survivors and the same advice on assertions
-//! that would detect them. Nothing is decided here.
+//! Results of mutation testing: the terminal output of `assay mutate`, and in the submodules the
+//! page, the review comment ([`markdown`]), code scanning ([`sarif`]) and the report format of
+//! Stryker's viewer ([`stryker`]). All of them show the same survivors and the same advice on
+//! assertions that would detect them. Nothing is decided here.
 
 mod advice;
 mod coupling;
@@ -31,11 +31,11 @@ use survivor::Survivor;
 
 /// Maximum number of test names below a survivor.
 const MOST_TESTS: usize = 3;
-/// Maximum number of reasons listed for excluded code.
+/// Maximum number of reasons listed for code that is not built.
 const MOST_REASONS: usize = 3;
 
-/// Returns the screen, every line ended with a newline; at most `most` survivors are shown, or all
-/// if 0.
+/// Renders the results for the terminal. Every line ends with a newline. At most `most` survivors
+/// are shown, or all if it is 0.
 pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let whole = &scores.whole;
@@ -78,7 +78,7 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
     page.finish()
 }
 
-/// Returns the planned changes, one line each or as diffs; every line ends with a newline.
+/// Lists the planned changes, either one per line or as diffs. Every line ends with a newline.
 pub fn list(mutation: &Mutation, diffs: bool, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for own in &mutation.mutants {
@@ -115,7 +115,7 @@ fn change(page: &mut Page, own: &MutantResult) {
             Some(b'+') => Tone::Good,
             _ => Tone::Quiet,
         };
-        // Leading whitespace is significant; `spelled` removes control characters.
+        // Leading whitespace is significant, and `spelled` removes control characters.
         let line = page.spelled(&format!("    {}", line.replace('\t', "    ")));
         page.line(&vec![(tone, line)]);
     }
@@ -180,7 +180,7 @@ fn basis(mutation: &Mutation) -> String {
     )
 }
 
-/// Formats a share in whole percent; 100 and 0 are shown only if exact.
+/// Formats a share as a whole percentage. 100 % and 0 % are shown only if they are exact.
 fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let shown = if share < 1.0 && whole >= 100.0 {
@@ -193,7 +193,7 @@ fn percent(share: f64) -> String {
     format!("{shown} %")
 }
 
-/// Draws a line for each file, the one with the most missed changes first.
+/// Draws a line for each file, starting with the one that has the most missed changes.
 fn files(page: &mut Page, mutation: &Mutation, scores: &Scores) {
     let mut order: Vec<usize> = (0..mutation.files.len()).collect();
     order.sort_by_key(|file| (std::cmp::Reverse(scores.files[*file].missed), *file));
@@ -243,8 +243,8 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Returns a sentence on survivors that may be equivalent to the original code, which no test could
-/// detect; empty if there are no survivors.
+/// Returns a sentence about survivors that may be equivalent to the original code, which no test
+/// could detect. It is empty if there are no such survivors.
 fn doubts(mutation: &Mutation) -> String {
     let survivors = mutation.mutants.iter().filter(|own| own.fate == Fate::Survived);
     let (all, doubtful) = survivors
@@ -262,8 +262,8 @@ fn doubts(mutation: &Mutation) -> String {
     }
 }
 
-/// Returns a sentence on mutants with other results, such as timeouts or accepted survivors; empty
-/// if there are none.
+/// Returns a sentence about mutants with other results, such as timeouts or accepted survivors. It
+/// is empty if there are none.
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
     let mut parts = Vec::new();

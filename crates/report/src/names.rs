@@ -1,11 +1,11 @@
-//! Names of subjects for places of limited width: without control characters, shortened in the
-//! middle, still distinct.
+//! Names of subjects where width is limited: without control characters, shortened in the middle,
+//! and still distinct.
 //!
-//! Names come from outside (command lines, file names) and may contain anything.
+//! Names come from outside (command lines, file names) and may contain arbitrary characters.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Returns names of at most `limit` columns each (at least 4), all different.
+/// Returns distinct names of at most `limit` columns each (but at least 4).
 pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<String> {
     let limit = limit.max(4);
     let clean: Vec<String> = names.iter().map(|name| clean(name)).collect();
@@ -21,7 +21,7 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
     if all_differ(&short) {
         return short;
     }
-    // Also within a word: begin shortly before the first difference.
+    // Otherwise also cut within a word, shortly before the first difference.
     let shared = common_prefix(&clean).saturating_sub(2);
     let skip = clean.first().and_then(|name| name.char_indices().nth(shared));
     let ends = short_of(skip.map_or(0, |(at, _)| at));
@@ -39,7 +39,7 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
 /// Returns the common prefix of all names, up to a word boundary, if some are wider than `limit`.
 /// It carries no information and is dropped first.
 pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
-    /// Minimum length of a prefix that is dropped; a shorter one would hardly be longer than the
+    /// Minimum length of a prefix that is dropped. A shorter one would be hardly longer than the
     /// ellipsis.
     const SHORTEST: usize = 4;
     let [first, _, ..] = names else { return "" };
@@ -53,7 +53,7 @@ pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
     if end >= SHORTEST { &first[..end] } else { "" }
 }
 
-/// Returns the text without control characters, which could move the cursor or break a line.
+/// Replaces control and invisible characters, which could move the cursor or break a line.
 pub(crate) fn clean(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
@@ -63,13 +63,13 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Returns true for characters that change the text direction or are invisible.
+/// Returns true if a character changes the text direction or is invisible.
 pub fn is_invisible(c: char) -> bool {
     // The last range encodes bytes of a command that are not valid UTF-8.
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{10ff80}'..='\u{10ffff}')
 }
 
-/// Returns the width of a text in columns, summed over characters, as most terminals do.
+/// Returns the width of a text in columns, summed over its characters as in most terminals.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

@@ -1,4 +1,4 @@
-//! The sources of a run's noise, as a line for the screen and an object for programs.
+//! The sources of a run's noise, as a line for the terminal and as an object for programs.
 //!
 //! The line appears only if there is something to report: a tenth or more of the spread is
 //! associated with a cause, or more runs are disturbed than expected. The wording is "goes with",
@@ -16,7 +16,7 @@ const MOST_SUBJECTS: usize = 2;
 /// Returns `noise: 41 % of the spread of 'sort-old' goes with involuntary switches; ...`, or `None`
 /// if there is nothing to report. `names` are the display names of the subjects.
 ///
-/// The weighted ratio, which decides nothing, is added only if `in_full`.
+/// The weighted ratio does not affect any decision and is added only if `in_full`.
 pub(crate) fn line(analysis: &Analysis, names: &[String], in_full: bool) -> Option<String> {
     let mut said = shares(analysis, names);
     if analysis.noise.iter().any(NoiseOf::is_disturbed) {
@@ -52,8 +52,8 @@ fn shares(analysis: &Analysis, names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the causes with which the spread is associated: those that matter individually, with
-/// their shares if there are several; if none does, all causes together.
+/// Returns the causes with which the spread is associated: the ones that matter individually, with
+/// their shares if there are several, or otherwise all causes together.
 fn with(of: &NoiseOf) -> String {
     let mut alone: Vec<(f64, &Cause)> =
         of.causes.iter().filter_map(|cause| Some((cause.share?, cause))).collect();
@@ -83,7 +83,7 @@ fn with(of: &NoiseOf) -> String {
     }
 }
 
-/// Formats `weighed by that, the ratio is 0.973 instead of 0.974`.
+/// Formats `weighted by that, the ratio is 0.973 instead of 0.974`.
 fn instead(analysis: &Analysis, c: &Comparison, weighed: Weighed, whose: &str) -> String {
     let (what, estimates) = match weighed.scale {
         Scale::Ratio => {

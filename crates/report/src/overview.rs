@@ -1,6 +1,6 @@
 //! Many series in one table, one row each, for files with too many series to describe individually.
 //!
-//! Series for which there is only a summary are in the same table, marked as such. Nothing is
+//! Series for which only a summary is known are marked as such in the same table. Nothing is
 //! computed here.
 
 use crate::findings;
@@ -22,8 +22,9 @@ const WIDEST_NAME: usize = 48;
 /// Minimum width of a name, in columns.
 const NARROWEST_NAME: usize = 10;
 
-/// Returns the screen as text, every line ended with a newline. `more` is the command that shows a
-/// series in full; `remarks` determines how much text follows the table. O(series).
+/// Renders the table and its remarks for the terminal. Every line ends with a newline. `more` is
+/// the command that shows a series in full, and `remarks` determines how much text follows the
+/// table. O(series).
 pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let metric = label(&overview.metric);
@@ -40,8 +41,8 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     page.gap();
     let names: Vec<String> = overview.lines.iter().map(|line| page.spelled(&line.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    // Every row needs the scale of the whole table; with many thousand rows only the extremes can
-    // be visited again.
+    // Every row needs the scale of the whole table. There may be thousands of rows, so only the
+    // extremes are kept.
     let all = numbers::ends(&overview.lines.iter().filter_map(centre).collect::<Vec<_>>());
     // Columns that do not fit are dropped from the right.
     let mut numbers = columns(&page, overview, all);
@@ -67,7 +68,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
         );
         page.paragraph(6, &[(Tone::Quiet, format!("note: {message}"))]);
     }
-    // Findings shared by many series are reported for one; the table marks the others.
+    // A finding shared by many series is reported for one of them, and the table marks the others.
     let is_same = |known: &Finding, other: &Finding| {
         known.message == other.message || known.is_like(other) && other.subject.is_some()
     };

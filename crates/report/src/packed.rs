@@ -1,5 +1,5 @@
-//! Long texts that are rarely shown, compressed into the program by `build.rs`: a quarter of a
-//! megabyte in total, or a fifth of that when compressed.
+//! Long texts that are rarely shown, which `build.rs` compresses into the program. They total a
+//! quarter of a megabyte, or a fifth of that when compressed.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;
@@ -11,7 +11,7 @@ pub(crate) static SCHEMAS: LazyLock<String> =
 
 fn text(packed: &[u8]) -> String {
     let mut text = String::new();
-    // Text compressed at build time is always valid.
+    // The text was compressed at build time, so it is always valid.
     let _whole = DeflateDecoder::new(packed).read_to_string(&mut text);
     text
 }

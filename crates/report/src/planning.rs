@@ -1,7 +1,7 @@
-//! A plan as a screen: the number of runs, what they detect, and the basis of each number.
+//! A plan for the terminal: the number of runs, what they detect, and the basis of each number.
 //!
-//! One sentence comes first, then the power against the number of runs, then the sources of the
-//! numbers. Nothing is computed here.
+//! It starts with one sentence, followed by the power against the number of runs and the sources of
+//! the numbers. Nothing is computed here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, Tone};
@@ -19,7 +19,7 @@ mod grounds;
 /// Length of a full bar, in characters.
 const BAR: usize = 14;
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the plan for the terminal. Every line ends with a newline.
 pub fn render(planning: &Planning, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let blocks = planning.blocks.as_ref();
@@ -46,7 +46,7 @@ pub fn render(planning: &Planning, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns the plan in one sentence.
+/// Returns a sentence that summarizes the plan.
 pub fn sentence(planning: &Planning) -> String {
     let sequential = planning.blocks.as_ref().filter(|_| planning.asked.in_blocks);
     if let Some(blocks) = sequential {
@@ -55,8 +55,8 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
-/// Returns the difference detected by the rank test, which decides; if the number of runs is given,
-/// with the t test's result in parentheses.
+/// Returns the difference that the rank test detects, since this test decides. If the number of
+/// runs is given, the t test's result follows in parentheses.
 fn apart(planning: &Planning) -> String {
     let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);
@@ -96,7 +96,7 @@ fn apart(planning: &Planning) -> String {
         ),
         _ => format!("{told}, {level}"),
     };
-    // For dependent runs the t test's result is not comparable and is omitted.
+    // The t test's result is not comparable for dependent runs, so it is omitted below.
     let told = match planning.rank.founded_on {
         Founded::Rule => told,
         Founded::Formula => format!("{told}, by the pilot's own distribution"),
@@ -152,7 +152,7 @@ fn runs_of(n: u64, kind: Kind) -> String {
     }
 }
 
-/// Formats a computed probability in whole percent: `38 %`, `more than 99 %`.
+/// Formats a computed probability as a whole percentage, such as `38 %` or `more than 99 %`.
 fn found_in(chance: f64) -> String {
     if chance > 0.99 { "more than 99 %".to_owned() } else { number::percent(chance) }
 }
@@ -185,7 +185,7 @@ fn on_scale(planning: &Planning, blocks: &BlocksPlan, size: f64) -> String {
     }
 }
 
-/// Formats the difference that matters in the form in which it was specified.
+/// Formats the difference that matters the way it was specified.
 fn matters(planning: &Planning, blocks: &BlocksPlan, threshold: f64) -> String {
     match planning.asked.delta {
         Some(Threshold::Relative(share)) => number::percent_fine(share),
@@ -248,7 +248,7 @@ fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {
     format!("{} blocks{time}", number::grouped(blocks))
 }
 
-/// Returns the line about blocks that the screen for separate runs shows.
+/// Returns the line about blocks that is shown in a plan for separate runs.
 fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     let time = |n| blocks_and_time(n, blocks.seconds_per_block);
     match blocks.threshold {
@@ -267,7 +267,7 @@ fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     }
 }
 
-/// Draws the table of the screen for blocks.
+/// Draws the table of a plan for blocks.
 fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     let seconds = blocks.seconds_per_block;
     let cell = |n: Option<u64>| blocks_and_time(n, seconds);

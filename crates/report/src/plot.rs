@@ -1,6 +1,6 @@
 //! A scan's curves as character graphics with logarithmic axes, so that a power law is a straight
-//! line and a steeper line grows faster. It gives an impression only: it shows medians without
-//! their uncertainty.
+//! line and a steeper line grows faster. The plot only gives an impression because it shows medians
+//! without their uncertainty.
 
 use crate::charts::plain;
 use crate::label::label;
@@ -10,18 +10,18 @@ use crate::ticks;
 use assay_analysis::{Analysis, Curve};
 use assay_data::Unit;
 
-/// Minimum page width for a picture, in columns.
+/// Minimum page width for a plot, in columns.
 const FROM_WIDTH: usize = 50;
-/// Height of the picture without its axes, in lines.
+/// Height of the plot without its axes, in lines.
 const LINES: usize = 12;
-/// Maximum width of the picture without its axes, in columns.
+/// Maximum width of the plot without its axes, in columns.
 const MOST_COLUMNS: usize = 60;
 /// Maximum number of labels on the vertical axis.
 const MOST_TICKS: usize = 5;
-/// Margin in columns before the first and after the last point.
+/// Margin before the first and after the last point, in columns.
 const MARGIN: usize = 2;
 
-/// The characters of a picture.
+/// The characters from which a plot is drawn.
 struct Signs {
     marks: [char; 6],
     several: char,
@@ -97,7 +97,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     legend(page, analysis, &curves, &canvas, &signs);
 }
 
-/// Returns the logarithms of the parameter and of the median, where both are finite.
+/// Returns the logarithms of the parameter and of the median at each point where both are finite.
 fn points(curve: &Curve) -> impl Iterator<Item = (f64, f64)> + '_ {
     let logs = curve.points.iter().map(|p| (p.value.ln(), p.median.ln()));
     logs.filter(|(x, y)| x.is_finite() && y.is_finite())
@@ -116,8 +116,8 @@ impl Axis {
         (range.0 <= range.1).then_some(Self { low: range.0, high: range.1 })
     }
 
-    /// Returns the position of a logarithm among `places`, keeping `margin` free at either end; the
-    /// middle if the range is empty.
+    /// Returns the position of a logarithm among `places` positions, keeping `margin` of them free
+    /// at either end. If the range is empty, the middle is returned.
     fn place(&self, log: f64, places: usize, margin: usize) -> usize {
         let inner = places.saturating_sub(2 * margin + 1) as f64;
         let share =
@@ -126,7 +126,7 @@ impl Axis {
     }
 }
 
-/// The picture: rows from the top, each cell with its tone.
+/// The plotting area: rows from top to bottom, each cell with its tone.
 struct Canvas {
     cells: Vec<Vec<(Tone, char)>>,
     overlaps: bool,
@@ -168,7 +168,7 @@ fn mark(signs: &Signs, index: usize) -> char {
     signs.marks[index % signs.marks.len()]
 }
 
-/// Draws the horizontal axis with as many parameter values below it as fit.
+/// Draws the horizontal axis, with as many parameter values as fit below it.
 fn base(page: &mut Page, curves: &[&Curve], x: &Axis, side: usize, columns: usize, signs: &Signs) {
     let mut values: Vec<f64> = curves.iter().flat_map(|c| &c.points).map(|p| p.value).collect();
     values.sort_by(f64::total_cmp);
@@ -210,7 +210,7 @@ fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canv
     page.paragraph(2, &[(Tone::Plain, entries.join("   ")), (Tone::Quiet, format!("   ({axes})"))]);
 }
 
-/// Returns round values within the range with their logarithms.
+/// Returns round values within the range of the axis, each as its logarithm and label.
 fn ticks(axis: &Axis, unit: &Unit) -> Vec<(f64, String)> {
     let round = ticks::logarithmic(axis.low.exp(), axis.high.exp(), unit, MOST_TICKS);
     round.into_iter().map(|(value, text)| (value.ln(), text)).collect()

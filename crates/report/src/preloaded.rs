@@ -1,4 +1,5 @@
-//! Processes kept loaded by `assay warm`, as a screen. Nothing is queried or decided here.
+//! Processes kept loaded by `assay warm`, listed for the terminal. Nothing is queried or decided
+//! here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, Tone};
@@ -9,7 +10,7 @@ use assay_data::Unit;
 /// A process that is kept loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PreloadedProcess {
-    /// Command that started it.
+    /// Command that started the process.
     pub command: String,
     /// Working directory.
     pub directory: String,
@@ -17,17 +18,17 @@ pub struct PreloadedProcess {
     pub keeper: u64,
     /// ID of the process itself.
     pub process: u64,
-    /// `ready`, `loading`, or why it is unavailable.
+    /// `ready`, `loading`, or the reason why the process is unavailable.
     pub standing: String,
-    /// Start time, such as `2026-11-25T20:15:00Z`.
+    /// Time at which the process was started, such as `2026-11-25T20:15:00Z`.
     pub since: String,
-    /// Time of last use.
+    /// Time at which the process was last used.
     pub used: String,
-    /// Number of runs requested from it.
+    /// Number of runs requested from the process.
     pub runs: u64,
     /// Seconds until the process ends if it remains unused.
     pub ends_in: f64,
-    /// Memory of all stages of the process, bytes.
+    /// Memory of all stages of the process, in bytes.
     pub memory: u64,
     /// Stages of the process, in order.
     pub stages: Vec<HeldStage>,
@@ -38,19 +39,19 @@ pub struct PreloadedProcess {
 /// A stage of a preloaded process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeldStage {
-    /// Name.
+    /// Name of the stage.
     pub name: String,
-    /// Process ID.
+    /// ID of the stage's process.
     pub process: u64,
     /// Number of files loaded.
     pub files: u64,
-    /// Load time, seconds.
+    /// Time taken to load the stage, in seconds.
     pub seconds: f64,
-    /// The stage's share of memory in bytes.
+    /// The stage's share of the memory, in bytes.
     pub memory: Option<u64>,
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the list for the terminal. Every line ends with a newline.
 pub fn screen(held: &[PreloadedProcess], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     if held.is_empty() {
@@ -99,7 +100,7 @@ fn one_held(page: &mut Page, held: &PreloadedProcess) {
     }
 }
 
-/// Formats a time to the minute; seconds are irrelevant here.
+/// Formats a time to the minute, since seconds are irrelevant here.
 fn minute(at: &str) -> String {
     at.get(..16).unwrap_or(at).replace('T', " ") + " UTC"
 }

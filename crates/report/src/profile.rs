@@ -1,8 +1,8 @@
-//! Profiles for people and programs: the table of shares on a screen, the flame graph as SVG and as
-//! a page, and the difference of two recorded profiles.
+//! Profiles for people and programs: the table of shares for the terminal, the flame graph as SVG
+//! and as a page, and the difference between two recorded profiles.
 //!
-//! Nothing is decided or computed here beyond the layout of a picture: shares, intervals and
-//! findings come from [`assay_profiles`].
+//! Nothing is decided or computed here beyond the layout of a graph. Shares, intervals and findings
+//! come from [`assay_profiles`].
 
 pub(crate) mod boxes;
 pub mod difference;
@@ -20,32 +20,32 @@ use assay_profiles::shares::Shares;
 /// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The number.
+    /// The estimated number.
     pub estimate: f64,
-    /// Interval of the number; `None` if there were too few runs for one.
+    /// Interval of the number, or `None` if there were too few runs for one.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The measured cost of a sampler, from three kinds of run in alternation: without the sampler,
-/// with it, and with a sampler that takes no samples.
+/// The measured cost of a sampler, from three kinds of alternating runs: without the sampler, with
+/// it, and with a sampler that takes no samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
     /// Number of blocks, each with one run of every kind.
     pub blocks: usize,
     /// Ratio of a whole run with the sampler to a run without it, by metric (`wall`, `cpu`).
     pub whole: Vec<(String, Measured)>,
-    /// CPU time per run for starting and ending the sampler, seconds.
+    /// CPU time per run for starting and ending the sampler, in seconds.
     pub start_and_end: Option<Measured>,
-    /// CPU time per sample, seconds.
+    /// CPU time per sample, in seconds.
     pub sample: Option<Measured>,
-    /// Samples per run.
+    /// Number of samples per run.
     pub samples: f64,
 }
 
-/// The report of one profile.
+/// The contents of a report on one profile.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileReport<'a> {
-    /// The profile; several runs are merged.
+    /// The profile, in which several runs are merged.
     pub profile: &'a Profile,
     /// The shares of the functions in the profile.
     pub shares: &'a Shares,
@@ -55,6 +55,6 @@ pub struct ProfileReport<'a> {
     pub overhead: Option<&'a Overhead>,
     /// True if the profile was just sampled rather than read from a file.
     pub live: bool,
-    /// Maximum number of functions shown; 0 for all.
+    /// Maximum number of functions shown, or 0 for all.
     pub top: usize,
 }

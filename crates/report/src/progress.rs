@@ -1,8 +1,8 @@
-//! Lines shown while measuring: the machine once, and the state of the experiment next to the
+//! Lines shown while measuring: the machine, once, and the state of the experiment next to the
 //! progress bar.
 //!
-//! Building them is cheap enough to be repeated after every run. The bar itself is drawn by the
-//! code that owns the terminal.
+//! They are cheap enough to be built again after every run. The bar itself is drawn by the code
+//! that owns the terminal.
 
 use crate::names::{fitted, width};
 use crate::number::{self, Column};
@@ -45,11 +45,11 @@ pub fn machine(environment: &Environment) -> String {
 pub struct Standing {
     /// Name of the subject.
     pub name: String,
-    /// Current median of the primary metric, in base units; `None` if unknown.
+    /// Current median of the primary metric, in base units, or `None` if it is unknown.
     pub median: Option<f64>,
     /// Current interval of the median; shown only for a single subject.
     pub interval: Option<Interval>,
-    /// Current difference against its reference; `None` for a reference.
+    /// Current difference from its reference, or `None` if the subject is itself a reference.
     pub difference: Option<Decision>,
 }
 
@@ -62,21 +62,22 @@ pub struct Status<'a> {
     pub unit: &'a Unit,
     /// Number of complete blocks.
     pub blocks: u64,
-    /// Number of blocks, if it was fixed beforehand.
+    /// Planned number of blocks, if it was fixed beforehand.
     pub planned_blocks: Option<u64>,
-    /// True if more measuring would not change the answer.
+    /// True if further measurements would not change the answer.
     pub settled: bool,
-    /// Expected total seconds until the answer is clear, at this rate and if the current difference
-    /// persists; `None` if unknown.
+    /// Expected total time until the answer is clear, in seconds, at the current rate and if the
+    /// current difference persists. `None` if it is unknown.
     pub clear_in_seconds: Option<f64>,
     /// Seconds since measuring began.
     pub elapsed_seconds: f64,
-    /// Time budget, seconds.
+    /// Time budget, in seconds.
     pub budget_seconds: Option<f64>,
 }
 
-/// Returns the status in at most `width_limit` columns (block and time are always included): `block
-/// 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of 1:00`.
+/// Returns the status in at most `width_limit` columns, although block and time are always
+/// included: `block 42 sort-old 812 ms sort-new 791 ms ratio 0.974 [0.969 … 0.980] clear; 0:38 of
+/// 1:00`.
 pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String {
     let spelled = |text: String| if unicode { text } else { crate::layout::ascii(&text) };
     let block = match status.planned_blocks {
@@ -126,9 +127,8 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     shortest
 }
 
-/// Returns the state of runs that are taken for a fixed time, regardless of the result: `2 of 2:
-/// the copy, block 42   0:38 of 1:00`. If that is wider than `width_limit`, only the time is
-/// returned.
+/// Returns the state of runs that are taken for a fixed time regardless of the result: `2 of 2: the
+/// copy, block 42 0:38 of 1:00`. If that is wider than `width_limit`, only the time is returned.
 pub fn span(
     what: &str,
     blocks: u64,

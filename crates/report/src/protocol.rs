@@ -1,7 +1,7 @@
-//! The protocol on the screen: four steps with their numbers, and the sentence for publication.
+//! The protocol for the terminal: four steps with their numbers, and the sentence for publication.
 //!
 //! Every step has its status as a word (color only repeats it), a line with its conclusion, the
-//! underlying numbers, and advice if it did not pass. Nothing is decided here: statuses and
+//! underlying numbers, and advice if it did not pass. Nothing is decided here, since statuses and
 //! findings come from [`assay_analysis::protocol`].
 
 mod markdown;
@@ -25,14 +25,14 @@ use assay_analysis::protocol::{Protocol, Status};
 use assay_data::{Finding, Severity, code};
 use words::{Teller, shown};
 
-/// Maximum number of pairs whose steps are drawn individually; the table has all pairs.
+/// Maximum number of pairs whose steps are drawn individually. The table has all pairs.
 const MOST_CHAINS: usize = 10;
 /// Width of the column of step names (`1 validity  `), in characters.
 const NAME_WIDTH: usize = 12;
 /// Width of the column of statuses, in characters.
 const STATUS_WIDTH: usize = 11;
 
-/// Returns the screen as text; every line ends with a newline.
+/// Renders the protocol for the terminal. Every line ends with a newline.
 pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names = page.fitted(&analysis.names(), (page.width() / 3).clamp(8, 40));
@@ -60,7 +60,7 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
     page.finish()
 }
 
-/// Returns true for a finding of the analysis that the chains express in their own words.
+/// Returns true if the chains already express a finding of the analysis in their own words.
 fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
     let has = |f: &Finding| f.code == finding.code;
     let in_chain = |chain: &Protocol| chain.steps().iter().any(|(_, _, own)| own.iter().any(has));
@@ -69,8 +69,8 @@ fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
         || chains.iter().any(in_chain)
 }
 
-/// Returns true for a finding on the shape of a difference if every chain that reached its effect
-/// step reports the shape itself; also if no chain reached that step.
+/// Returns true if a finding about the shape of a difference can be left out because every chain
+/// that reached its effect step reports the shape itself, or because no chain reached that step.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
         chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.is(code::SHAPE))
@@ -106,13 +106,13 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
     );
 }
 
-/// Returns the findings that the line of the step does not already state; the line of a step that
-/// did not pass states its worst finding.
+/// Returns the findings that the line of a step does not already state. If the step did not pass,
+/// its line states the worst finding.
 fn untold(status: Status, found: &[Finding]) -> &[Finding] {
     if status == Status::Passed { found } else { found.get(1..).unwrap_or_default() }
 }
 
-/// Returns the advice on the findings of a step, each once.
+/// Returns the advice on the findings of a step, without duplicates.
 fn hints(found: &[Finding]) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for hint in found.iter().filter_map(findings::hint) {

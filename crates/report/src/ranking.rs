@@ -1,4 +1,5 @@
-//! The ranking of three or more commands: the first line of a screen, of Markdown and of a page.
+//! The ranking of three or more commands, which is the first line of the terminal report, of
+//! Markdown and of a page.
 
 use crate::label::wording;
 use crate::number;
@@ -8,8 +9,8 @@ use assay_analysis::Analysis;
 use assay_analysis::ranking::{Rank, ranking};
 use assay_data::list;
 
-/// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, no clear order`; `None`
-/// if there is no ranking. `names` are the display names of the subjects.
+/// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, no clear order`, or
+/// `None` if there is no ranking. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     if scan::shows(analysis) {
         return None;

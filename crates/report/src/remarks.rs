@@ -1,10 +1,10 @@
-//! Remarks that follow the result on a screen: checks, noise, warnings, notes.
+//! Remarks that follow the result on the terminal: checks, noise, warnings and notes.
 //!
-//! By default at most five lines follow the answer. Remarks fill the lines that the table leaves,
-//! most important first; one line counts the omitted remarks. Warnings about the result are shown
-//! even below a table, one line each. `--verbose` shows all remarks, and `--quiet` one line per
-//! warning. The caller decides which remarks exist; output for programs always contains all of
-//! them.
+//! By default, at most five lines follow the answer. Remarks fill the lines that the table leaves
+//! free, most important first, and one line counts the omitted remarks. Warnings about the result
+//! are shown even below a long table, one line each. `--verbose` shows all remarks, and `--quiet`
+//! shows one line per warning. The caller decides which remarks exist, and output for programs
+//! always contains all of them.
 
 use crate::charts::capital;
 use crate::findings;
@@ -14,15 +14,15 @@ use assay_data::code::{Topic, topic};
 use assay_data::list;
 use assay_data::{Finding, Severity};
 
-/// How much of the remarks is shown after the result.
+/// How many remarks are shown after the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {
-    /// Warnings, each on one line.
+    /// Only warnings, each on one line.
     Few,
     /// As many as fit into five lines after the answer, most important first.
     #[default]
     Usual,
-    /// Everything.
+    /// All remarks, in full.
     All,
 }
 
@@ -43,14 +43,14 @@ const MOST_LINES: usize = 5;
 /// Kind of remark, in decreasing importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// A caveat about the design, which the answer mentions.
+    /// A caveat about the design that the answer mentions.
     Caveat,
     Warning,
     Hint,
     /// A result of secondary importance.
     Result,
     Check,
-    /// A warning about the machine: it affects every run, and blocks are designed for it.
+    /// A warning about the machine. It affects every run, and blocks are designed to cope with it.
     Machine,
     Note,
 }
@@ -82,7 +82,7 @@ impl List {
         Self { how_much, remarks: Vec::new() }
     }
 
-    /// Returns true if nothing is left out.
+    /// Returns true if no remark is left out.
     pub(crate) fn shows_all(&self) -> bool {
         self.how_much == Remarks::All
     }
@@ -102,7 +102,7 @@ impl List {
         list
     }
 
-    /// Draws the list with a gap before it, unless nothing is drawn.
+    /// Draws the list after an empty line, unless there is nothing to draw.
     pub(crate) fn draw_apart(self, page: &mut Page) {
         let draws = |r: &Remark| self.how_much != Remarks::Few || r.kind.is_warning();
         if self.remarks.iter().any(draws) {
@@ -130,7 +130,7 @@ impl List {
         self.pieces(Kind::Check, page, indent, &[(Tone::Quiet, line)]);
     }
 
-    /// Adds the results of all checks, with a summary that is shown if the results do not fit.
+    /// Adds the results of all checks, with a summary that is shown if they do not fit.
     pub(crate) fn checks(&mut self, page: &Page, line: String, summary: String) {
         let (mut whole, mut short) = (page.like(), page.narrower());
         whole.paragraph(8, &[(Tone::Quiet, line)]);
@@ -138,7 +138,7 @@ impl List {
         self.add(Kind::Check, whole, short);
     }
 
-    /// Adds an informative line.
+    /// Adds a note.
     pub(crate) fn note(&mut self, page: &Page, line: String) {
         self.pieces(Kind::Note, page, 6, &[(Tone::Quiet, line)]);
     }
@@ -164,7 +164,7 @@ impl List {
         }
     }
 
-    /// Adds the advice on a finding whose message the result already shows.
+    /// Adds the advice on a finding whose message is already part of the result.
     pub(crate) fn hint(&mut self, page: &Page, finding: &Finding) {
         let mut whole = page.like();
         findings::draw_hint(&mut whole, finding);
@@ -187,7 +187,8 @@ impl List {
                 warnings.for_each(|r| page.take(&r.short, lines));
             }
             Remarks::Usual => {
-                // One remark and the line that counts the others follow a table of any length.
+                // However long the table is, one remark and the line that counts the others follow
+                // it.
                 let warnings = self.remarks.iter().filter(|r| r.kind <= Kind::Warning).count();
                 let least = (warnings + 1).clamp(2, MOST_LINES);
                 let most = MOST_LINES.saturating_sub(page.lines_after_answer()).max(least);
@@ -208,12 +209,12 @@ impl List {
         }
     }
 
-    /// Returns the number of lines that each remark gets, if all remarks together may take `room`
+    /// Returns the number of lines for each remark, given that all remarks together may take `room`
     /// lines.
     fn fitted(&self, page: &Page, mut room: usize) -> Vec<usize> {
         let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
         by_weight.sort_by_key(|&place| self.remarks[place].kind);
-        // Every warning gets a line before any gets two.
+        // Every warning gets one line before any gets a second.
         let mut reserved = self.remarks.iter().filter(|r| r.kind <= Kind::Warning).count();
         let mut lines = vec![0; self.remarks.len()];
         for place in by_weight {
@@ -223,7 +224,8 @@ impl List {
             let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,
-                // Without a terminal, a remark is shown with all its sentences or not at all.
+                // If the output is not a terminal, a remark is shown with all its sentences or not
+                // at all.
                 _ if page.is_whole() && *kind <= Kind::Warning && free > 0 => short.lines(),
                 _ if page.is_whole() && short.lines() > free => 0,
                 _ => short.lines().min(free),
@@ -234,8 +236,9 @@ impl List {
         lines
     }
 
-    /// Returns the line that counts what the screen leaves out and names the option that shows it;
-    /// `None` if nothing is missing, or if the summary of the checks already names it.
+    /// Returns the line that counts the omitted remarks and names the option that shows them, or
+    /// `None` if nothing is omitted. Omitted notes are not counted if the summary of the checks is
+    /// shown.
     fn pointer(&self, lines: &[usize]) -> Option<String> {
         let left_out = |kind: Kind| {
             let untold = self.remarks.iter().zip(lines);

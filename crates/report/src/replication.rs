@@ -1,8 +1,9 @@
-//! A run and its repetition as a screen, which answers whether the old result was confirmed.
+//! The terminal report on a run and its repetition, which answers whether the old result was
+//! confirmed.
 //!
-//! One sentence per result comes first, then both sizes side by side with the change between them,
-//! then the differences between the two runs. The second run's own screen is drawn elsewhere.
-//! Nothing is computed here.
+//! It starts with one sentence per result, followed by both sizes side by side with the change
+//! between them, and the differences between the two runs. The second run's own report is drawn
+//! elsewhere. Nothing is computed here.
 
 use crate::label::label;
 use crate::layout::Screen;
@@ -14,22 +15,22 @@ use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, St
 use assay_analysis::{Analysis, Interval, Scale};
 use assay_data::Unit;
 
-/// The content of the report.
+/// The contents of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplicationReport<'a> {
-    /// The file of the first run, as the user named it.
+    /// Path of the first run's file, as given by the user.
     pub file: &'a str,
     /// The first run.
     pub then: &'a Analysis,
     /// The second run.
     pub now: &'a Analysis,
-    /// The outcome of each result.
+    /// How each result turned out in the repetition.
     pub replication: &'a Replication,
     /// The differences between the runs, one sentence each.
     pub differences: &'a [String],
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the report for the terminal. Every line ends with a newline.
 pub fn render(report: &ReplicationReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names = page.fitted(&report.now.names(), (page.width() / 2).clamp(8, 60));
@@ -61,7 +62,7 @@ fn tone(status: Status) -> Tone {
     }
 }
 
-/// Returns the outcome of a result in one sentence.
+/// Returns a sentence that states how a result turned out.
 pub fn sentence(report: &ReplicationReport<'_>, result: &Replicated) -> String {
     sentence_with(report, result, &report.now.names())
 }
@@ -122,7 +123,7 @@ fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[Strin
     }
 }
 
-/// Converts a size from the scale of the result to the metric's unit; the ratio of two subjects
+/// Converts a size from the scale of the result to the metric's unit. The ratio of two subjects
 /// remains a ratio.
 pub(crate) fn in_units(scale: Scale, on_scale: f64) -> f64 {
     if scale == Scale::Ratio { on_scale.exp() } else { on_scale }
@@ -148,7 +149,8 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     }
 }
 
-/// Returns the headings and rows of the table that compares both runs, for the screen and the page.
+/// Returns the headings and rows of the table that compares both runs, for the terminal and the
+/// page.
 pub(crate) fn sizes(
     report: &ReplicationReport<'_>,
     names: &[String],
@@ -173,7 +175,7 @@ pub(crate) fn sizes(
     let relative = report.replication.results.iter().all(|r| r.scale == Scale::Ratio);
     let change = if relative { "now / then" } else { "now - then" };
     let mut head: Vec<String> = ["", "then", "now", change, "effect"].map(str::to_owned).into();
-    // The effect compares two subjects, so a single subject has none.
+    // An effect compares two subjects, so a single subject has none.
     if rows.iter().all(|row| row[4].is_empty()) {
         head.truncate(4);
         rows.iter_mut().for_each(|row| row.truncate(4));
@@ -181,8 +183,8 @@ pub(crate) fn sizes(
     (head, rows)
 }
 
-/// Formats a size with its interval: a ratio, or an amount in the metric's unit. Medians of one
-/// program, and results decided on differences, are amounts; everything else is a ratio.
+/// Formats a size with its interval. Medians of a single program and results decided on differences
+/// are amounts in the metric's unit, and everything else is a ratio.
 fn size(
     report: &ReplicationReport<'_>,
     result: &Replicated,
@@ -194,8 +196,8 @@ fn size(
     formatted(unit, result.scale, is_ratio, size)
 }
 
-/// Formats a size on this scale with its interval, as a ratio or in the unit; empty if it is not
-/// finite.
+/// Formats a size on the given scale with its interval, as a ratio or in the unit. It is empty if
+/// the size is not finite.
 pub(crate) fn formatted(
     unit: &Unit,
     scale: Scale,

@@ -1,11 +1,11 @@
-//! Shared parts of reports written as SARIF 2.1.0 (OASIS) for code scanning: the frame of the
+//! Parts shared by reports written as SARIF 2.1.0 (OASIS) for code scanning: the frame of the
 //! document, and paths in the required form.
 
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Returns a document with one run. `version` is that of the program; `automation` identifies the
-/// same analysis in the next run.
+/// Returns a document with one run. `version` is the version of the program, and `automation`
+/// identifies the same analysis in the next run.
 pub(crate) fn document(
     version: &str,
     rules: &[Value],
@@ -24,8 +24,8 @@ pub(crate) fn document(
     })
 }
 
-/// Returns a path as an RFC 3986 reference: all characters except unreserved ones and slashes are
-/// percent-encoded.
+/// Returns a path as an RFC 3986 reference, in which all characters except unreserved ones and
+/// slashes are percent-encoded.
 pub(crate) fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.trim_start_matches("./").bytes() {

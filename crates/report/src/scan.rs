@@ -1,9 +1,9 @@
-//! A scan on the screen: the parameter values at which one command beats another, the table, the
-//! power of the parameter with which the values grow, and a picture.
+//! A scan on the terminal: the parameter values at which one command beats another, the table, the
+//! power of the parameter with which the values grow, and a plot.
 //!
 //! A scan has so many comparisons that a paragraph for each would hide the overall result.
-//! Therefore one sentence per command collects the values at which it is faster, slower or
-//! equivalent. Nothing is decided here: verdicts and exponents come from the analysis.
+//! Therefore, one sentence per command collects the values at which it is faster, slower or
+//! equivalent. Nothing is decided here, since verdicts and exponents come from the analysis.
 
 use crate::label::{Wording, label, wording};
 use crate::layout::said;
@@ -19,12 +19,13 @@ use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, 
 use assay_data::Better;
 use std::collections::HashSet;
 
-/// Minimum number of subjects for a summary; with fewer subjects, comparisons are reported
+/// Minimum number of subjects for a summary. With fewer subjects, comparisons are reported
 /// individually unless there is a curve.
 const FROM: usize = 4;
-/// Maximum number of curves shown; the JSON has the others.
+/// Maximum number of curves shown. The JSON has all of them.
 const MOST_CURVES: usize = 8;
-/// Maximum number of values listed; more consecutive values are shown as a range.
+/// Maximum number of parameter values listed individually. A longer run of consecutive values is
+/// shown as a range.
 const LISTED: usize = 5;
 
 /// Returns true if the analysis is shown as a scan.
@@ -79,8 +80,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     page.gap();
 }
 
-/// Returns the value of a metric if it is the same in every block of every subject; then no table
-/// is needed.
+/// Returns the value of a metric if it is the same in every block of every subject, so that no
+/// table is needed.
 fn the_same_everywhere(analysis: &Analysis, metric: usize) -> Option<f64> {
     let mut all = analysis.subjects.iter().map(|subject| subject.metrics.get(metric));
     let value = all.clone().next()??.as_ref()?.median;
@@ -94,19 +95,19 @@ fn tell_growth(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// Returns the sentences of a scan, for reports other than the screen.
+/// Returns the sentences of a scan, for reports outside of the terminal.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     compared(analysis).into_iter().chain(grown(analysis)).collect()
 }
 
-/// Returns the summary sentence of each command.
+/// Returns the sentence that summarizes each command.
 pub(crate) fn compared(analysis: &Analysis) -> Vec<Sentence> {
     let layout = analysis.scan();
     let summaries = layout.map_or_else(Vec::new, |layout| summaries(analysis, layout));
     summaries.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// Returns the names of all parameters, in the order in which the subjects mention them.
+/// Returns the names of all parameters, in the order in which they first occur in the subjects.
 pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
     let mut known = HashSet::new();
     let names = analysis.subjects.iter().flat_map(|s| &s.parameters).map(|(name, _)| name.as_str());
@@ -114,7 +115,7 @@ pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
 }
 
 /// Returns the parameter values of a comparison: those of the subject, and those of the reference
-/// if these differ although both are in the same row.
+/// if they differ although both are in the same row.
 fn values_of(analysis: &Analysis, c: &Comparison) -> String {
     let (own, other) = (combination(analysis, c.of), combination(analysis, c.against));
     let together = analysis.scan().is_some_and(|l| l.together(c.of, c.against));
@@ -134,7 +135,7 @@ fn secondary(analysis: &Analysis) -> Vec<usize> {
     metrics
 }
 
-/// Writes explanations of the table's columns.
+/// Writes the notes that explain the table's columns.
 fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[Comparison]) {
     let mut told = Vec::new();
     let sure = number::chosen_percent(analysis.plan.confidence);
@@ -177,7 +178,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
     }
 }
 
-/// The common reference of a command throughout a scan.
+/// What a command is compared with throughout a scan.
 #[derive(Clone, Copy, PartialEq)]
 enum Against {
     /// This command, at the same values.
@@ -186,7 +187,7 @@ enum Against {
     Subject(usize),
 }
 
-/// Returns the common reference of these comparisons, if there is one.
+/// Returns the reference that all of these comparisons share, if there is one.
 fn against_whom(layout: &Layout, all: &[Comparison]) -> Option<Against> {
     let of = |c: &Comparison| {
         if layout.together(c.of, c.against) {
@@ -236,12 +237,14 @@ fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(To
     Some((Tone::Bad, sentence))
 }
 
-/// Returns true for `at n = 1`: a command compared with itself at another value.
+/// Returns true for references such as `at n = 1`, where a command is compared with itself at
+/// another value.
 fn is_place(against: &str) -> bool {
     against.starts_with("at ")
 }
 
-/// Formats `new is faster than old at n = 4`, but `sort is slower at every other n than at n = 1`.
+/// Formats a claim such as `new is faster than old at n = 4`, or `sort is slower at every other n
+/// than at n = 1` if a command is compared with itself.
 fn than(claim: &str, against: &str, places: &str) -> String {
     if is_place(against) {
         format!("{claim} {places} than {against}")
@@ -354,8 +357,8 @@ pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     analysis.primary_tables().filter_map(told).collect()
 }
 
-/// Returns where these subjects are among those compared: `at n = 4, 8, 16`, `at n = 4 … 128`, `at
-/// every n`. `all` is the word used if they are all of them, such as `every`.
+/// Returns the parameter values of these subjects: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every
+/// n`. `all` is the word that is used if they are all of the compared subjects, such as `every`.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
     let Some(layout) = analysis.scan() else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
@@ -414,8 +417,8 @@ fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String
     Some(format!("the {} of {of}: from {} to {}", wording(metric).whole, told(least), told(most)))
 }
 
-/// Returns details on the undecided comparison that is farthest from an answer, such as the time
-/// that an answer would take, with its parameter values.
+/// Returns the parameter values of the undecided comparison that is farthest from an answer, and
+/// details such as the time that an answer would take.
 fn outlook(analysis: &Analysis) -> Option<(String, String)> {
     let open = analysis.comparisons.iter().filter(|c| c.decision.verdict == Verdict::Inconclusive);
     let farthest = open.max_by_key(|c| c.outlook.and_then(|outlook| outlook.to_rule_out))?;

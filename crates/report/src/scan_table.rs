@@ -1,9 +1,9 @@
-//! The table of a scan: one row per combination of parameter values, the commands side by side. If
-//! each command has its own parameter values, these precede its medians.
+//! The table of a scan: one row per combination of parameter values, with the commands side by
+//! side. If each command has its own parameter values, these precede its medians.
 //!
-//! If the table is too wide, every further command gets its own table, then the intervals are
-//! dropped, and finally every cell gets its own line. Nothing is decided here: ratios and verdicts
-//! come from the analysis.
+//! If the table is too wide, every further command first gets its own table, then the intervals are
+//! dropped, and finally every cell gets its own line. Nothing is decided here, since ratios and
+//! verdicts come from the analysis.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -15,9 +15,9 @@ use crate::words;
 use assay_analysis::{Analysis, Comparison, Layout};
 use std::collections::BTreeSet;
 
-/// Maximum width of a command's heading.
+/// Maximum width of a command's heading, in columns.
 const WIDEST_LABEL: usize = 24;
-/// Maximum width of a parameter's value.
+/// Maximum width of a parameter value, in columns.
 const WIDEST_VALUE: usize = 16;
 
 /// Draws the table of one metric.
@@ -47,8 +47,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric
     }
 }
 
-/// Returns the commands as headings, without the common suffix ` {n}` if the rest is still
-/// distinct.
+/// Returns the commands as headings. The suffix ` {n}` that they have in common is removed if the
+/// headings remain distinct.
 fn without_parameters(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     let shorter = |label: &str| {
         let parameters = analysis.subjects.iter().take(layout.commands).flat_map(|s| &s.parameters);
@@ -77,7 +77,7 @@ struct Table<'a> {
     layout: &'a Layout,
     metric: usize,
     labels: Vec<String>,
-    /// The smallest and the largest of all medians, which determine the scale.
+    /// The smallest and the largest median, which determine the scale.
     ends: [f64; 2],
 }
 
@@ -174,8 +174,8 @@ impl Table<'_> {
         cells
     }
 
-    /// Returns the ratio and the verdict of a command in the rows where it is compared with
-    /// another; empty if there are no such rows.
+    /// Returns the ratio and the verdict of a command in each row in which it is compared with
+    /// another. The result is empty if there are no such rows.
     fn compared(&self, page: &Page, command: usize, intervals: bool) -> Vec<Cells> {
         let found: Vec<Option<&Comparison>> =
             (0..self.rows()).map(|row| self.comparison(self.subject(row, command))).collect();
@@ -201,8 +201,8 @@ impl Table<'_> {
         ]
     }
 
-    /// Adds a column for each of the other metrics, as many as fit, to the table of the primary
-    /// metric of a single command.
+    /// Adds as many columns for the other metrics as fit to the primary metric's table, if there is
+    /// only one command.
     fn add_others(&self, page: &Page, columns: &mut Vec<Cells>) {
         if self.metric != self.analysis.primary {
             return;
@@ -253,7 +253,7 @@ impl Table<'_> {
     }
 }
 
-/// Returns the values of a row: those shared by its commands, or those of each, such as
+/// Returns the parameter values of a row: those shared by its commands, or those of each, such as
 /// `n = 4 | n = 40`.
 pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
     if !layout.own_values {

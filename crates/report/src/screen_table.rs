@@ -1,8 +1,8 @@
-//! The table of a screen: one row per subject with its primary metric, interval and picture, and
-//! the other main metrics.
+//! The table in the terminal report: one row per subject with its primary metric, interval and
+//! histogram, and the other main metrics.
 //!
-//! Columns that do not fit are dropped in a fixed order: first the pictures, then the other metrics
-//! from the right; if even the primary metric does not fit, every metric gets its own line.
+//! Columns that do not fit are dropped in a fixed order: first the histograms, then the other
+//! metrics from the right. If even the primary metric does not fit, every metric gets its own line.
 
 use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
@@ -15,18 +15,18 @@ use assay_analysis::{Analysis, Basis, Comparison, Description};
 use assay_data::list;
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
-/// Names of the metrics shown in a table if measured, in this order.
+/// Names of the metrics that a table shows if they were measured, in this order.
 const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
-/// Maximum number of other metrics shown if none of the main ones was measured.
+/// Maximum number of other metrics shown if none of the main metrics was measured.
 const OTHERS: usize = 2;
-/// Minimum page width for pictures, in columns.
+/// Minimum page width for histograms, in columns.
 const PICTURES_FROM: usize = 60;
-/// Maximum number of subjects without an interval that are named; the rest are counted.
+/// Maximum number of subjects without an interval that are named. Further ones are only counted.
 const NAMED: usize = 3;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Returns the indices of the metrics shown next to the primary one. Metrics without values are
-/// left out: if events were only counted, there are no times.
+/// left out: for example, there are no times if events were only counted.
 pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let others = || (0..analysis.metrics.len()).filter(|&m| m != analysis.primary);
     let has_values = |m: &usize| {
@@ -36,7 +36,8 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
     let mut main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
     if main.is_empty() {
-        // With one side, show the requested metrics; with several sides they have their own tables.
+        // With one side, show the metrics that were requested. With several sides, these have a
+        // table of their own.
         let asked = analysis.plan.secondary.iter().filter(|_| analysis.comparisons.is_empty());
         let asked = asked.filter_map(|name| others().find(|&m| analysis.metrics[m].name == *name));
         let asked: Vec<usize> = asked.filter(has_values).take(OTHERS).collect();
@@ -45,8 +46,8 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
         }
         return others().filter(has_values).take(OTHERS).collect();
     }
-    // Metrics beyond the kernel's accounting were requested explicitly; secondary metrics have
-    // their own table.
+    // Metrics beyond the kernel's accounting were requested explicitly, but secondary metrics have
+    // a table of their own.
     if !analysis.plan.secondary.is_empty() {
         main.retain(has_values);
         return main;
@@ -60,7 +61,7 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     main
 }
 
-/// Returns the scale for a metric of all subjects.
+/// Returns the scale of a metric's values for all subjects.
 pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool) -> Column {
     let described = || analysis.subjects.iter().filter_map(|s| s.metrics.get(metric)?.as_ref());
     let mut values: Vec<f64> = described().map(|d| d.median).collect();
@@ -76,8 +77,8 @@ pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool
     Column::new(&analysis.metrics[metric].unit, &values, &widths)
 }
 
-/// Returns the scale for a subject's median and interval: that of all subjects, unless they are
-/// decades apart.
+/// Returns the scale for a subject's median and interval, which is that of all subjects unless they
+/// differ by orders of magnitude.
 fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     let metric = analysis.primary;
     let all: Vec<f64> =
@@ -95,7 +96,7 @@ fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     }
 }
 
-/// Returns a small histogram, drawn from counts; empty if there are no counts.
+/// Returns a small histogram drawn from counts, or an empty string if there are no counts.
 pub(crate) fn picture(counts: &[u32]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0);
     let bar = |&count: &u32| {
@@ -176,7 +177,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     let columns: Vec<Column> = subjects.clone().map(|s| column_of_row(analysis, s)).collect();
     let medians: Vec<String> =
         subjects.clone().map(|s| page.spelled(&median_cell(analysis, s, &columns[s]))).collect();
-    // The heading starts at the first digits: pad the cells here so that they can be left-aligned.
+    // The heading starts at the first digit, so pad the cells here and left-align them.
     let widest = medians.iter().map(|cell| width(cell)).max().unwrap_or(0);
     let medians =
         medians.into_iter().map(|cell| " ".repeat(widest - width(&cell)) + &cell).collect();
@@ -188,7 +189,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
             Some((columns[s].number(interval.lower), columns[s].number(interval.upper)))
         })
         .collect();
-    // Ends in different scales are not compared vertically.
+    // Interval ends on different scales are not compared vertically.
     let aligned = columns.windows(2).all(|pair| pair[0].suffix() == pair[1].suffix());
     let wide = |end: &String| if aligned { end.len() } else { 0 };
     let lower = ends.iter().flatten().map(|(low, _)| wide(low)).max();
@@ -218,7 +219,7 @@ fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
         .unwrap_or_else(|| "-".to_owned())
 }
 
-/// Returns the mean of a subject of which only a summary is known.
+/// Returns the mean of a subject for which only a summary is known.
 fn mean_of_summary(analysis: &Analysis, subject: usize) -> Option<String> {
     let of = |c: &&Comparison| c.of == subject || c.against == subject;
     let c = analysis.comparisons.iter().filter(of).find(|c| c.basis == Basis::Summary)?;

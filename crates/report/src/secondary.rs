@@ -31,7 +31,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     page.gap();
 }
 
-/// Returns the layout for two subjects: a row per metric, a column per subject.
+/// Returns the columns for two subjects: a row per metric and a column per subject.
 fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: bool) -> Vec<Cells> {
     let of_metrics = analysis.secondary.iter().map(|c| metric_of(page, analysis, c)).collect();
     let medians = |subject: usize| {
@@ -51,7 +51,7 @@ fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: b
     columns
 }
 
-/// Returns the layout for several subjects: one row for each combination of metric and subject.
+/// Returns the columns for several subjects: one row for each combination of metric and subject.
 fn one_below_the_other(
     page: &Page,
     analysis: &Analysis,

@@ -2,7 +2,7 @@
 
 use crate::names::clean;
 
-/// Returns the words in the form expected by a shell, with quotes where needed.
+/// Quotes words for a shell where needed and joins them with spaces.
 pub fn quoted<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     // Note: `shell_words` would also quote `--runs=5`, `HEAD~3..HEAD` and `old=a.txt`.
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%~".contains(c);
@@ -15,7 +15,7 @@ pub fn quoted<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns arguments as they would be typed in a shell; the program is reduced to its name.
+/// Returns the arguments as they would be typed in a shell, with the program reduced to its name.
 pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
     let arguments = arguments.iter().map(|argument| clean(argument));

@@ -1,12 +1,12 @@
-//! Pages of a history: an overview, a page per benchmark, two runs side by side, and the machines
-//! over time. All are pure functions that return strings.
+//! The pages of a history: an overview, a page per benchmark, two runs side by side, and the
+//! machines over time. All functions are pure and return strings.
 //!
-//! There are many files, because a year of five hundred benchmarks is too much for one. The pages
-//! can be read from a disk or from a server. A page from a disk can't fetch anything, so data are
-//! scripts, one per series, all written by one function of [`data`]. Without scripts, the pages
-//! still show all levels, changes and the last runs. Nothing is loaded from elsewhere. Content from
-//! outside is escaped by the template or by [`data`] and can't run: the pages forbid scripts other
-//! than their own files. Nothing is decided here.
+//! The output has many files because a year of five hundred benchmarks is too much for one. The
+//! pages can be read from a disk or from a server. A page read from a disk can't fetch anything, so
+//! the data are scripts, one per series, all written by one function of [`data`]. Without scripts,
+//! the pages still show all levels, changes and the last runs. Nothing is loaded from elsewhere.
+//! Content from outside is escaped by the template or by [`data`] and can't run, because the pages
+//! forbid all scripts except their own files. Nothing is decided here.
 
 mod benchmark;
 pub mod data;
@@ -26,14 +26,14 @@ use crate::history::date;
 use askama::Template;
 use assay_data::Metric;
 
-/// Directory of the benchmark pages.
+/// Name of the directory of the benchmark pages.
 pub const BENCHMARKS: &str = "benchmarks";
-/// Directory of the data.
+/// Name of the directory of the data files.
 pub const DATA: &str = "data";
-/// Directory of style and scripts.
+/// Name of the directory of the style sheet and the scripts.
 pub const ASSETS: &str = "assets";
 
-/// The files shared by all sites, by name within [`ASSETS`].
+/// The files that are the same on every site, with their names within [`ASSETS`].
 pub const SHARED: [(&str, &str); 3] = [
     (
         "site.css",
@@ -55,22 +55,23 @@ pub const SHARED: [(&str, &str); 3] = [
     ("site.js", include_str!("../templates/site/site.js")),
 ];
 
-/// Content security policy: scripts, styles and pictures only from adjacent files. Not every
-/// browser counts those as "self" when read from a disk.
+/// Content security policy, which allows scripts and styles only from adjacent files, and images
+/// only as `data:` URLs. Not every browser counts adjacent files as "self" when a page is read from
+/// a disk.
 pub const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Properties shared by all pages of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// The project.
+    /// Name of the project.
     pub project: String,
     /// Name of the program that generated the pages.
     pub tool: String,
-    /// Address of the site these pages are part of, on the same server.
+    /// Address of the site to which these pages belong, on the same server.
     pub part_of: Option<String>,
-    /// Time of generation, milliseconds since 1970.
+    /// Time of generation, in milliseconds since 1970.
     pub made: i64,
-    /// Identifier shared by all data files of these pages, and by no other files.
+    /// Identifier shared by all data files of these pages and by no others.
     pub stamp: String,
 }
 
@@ -82,7 +83,7 @@ struct Around<'a> {
     part_of: Option<&'a str>,
     made: String,
     stamp: &'a str,
-    /// Relative path from the page to the root: empty or `../`.
+    /// Relative path from the page to the root directory: empty or `../`.
     up: &'static str,
     policy: &'static str,
 }
@@ -114,16 +115,16 @@ struct Compare<'a> {
     around: Around<'a>,
 }
 
-/// Returns the page on which any two runs are shown side by side.
+/// Renders the page on which any two runs can be shown side by side.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn compare(frame: &Frame) -> Result<String, askama::Error> {
     Compare { around: Around::of(frame, "Two runs", "") }.render()
 }
 
-/// Returns a metric's name, with its unit if the values don't show it.
+/// Returns the name of a metric, with its unit if the values don't show it.
 pub(crate) fn metric_name(metric: &Metric) -> String {
     crate::names::clean(&crate::label::label(metric))
 }

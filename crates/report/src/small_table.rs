@@ -1,18 +1,18 @@
-//! Small tables: a name at the left, numbers at the right. If a row does not fit, its numbers are
-//! placed below its name; if they still do not fit, each number is on its own line, after its
-//! heading.
+//! Small tables, with a name on the left and numbers on the right. If a row does not fit, its
+//! numbers are placed below its name. If they still do not fit, each number is placed on its own
+//! line, after its heading.
 //!
-//! For all screens except the comparison, which has its own table. This module is independent of
-//! the content of the cells.
+//! They are used in all terminal reports except the comparison, which has its own table. This
+//! module is independent of the contents of the cells.
 
 use crate::layout::{Line, Page, Tone};
 use crate::names::width;
 
-/// Spaces between two numbers.
+/// Number of spaces between two numbers.
 const GAP: usize = 2;
 
-/// Draws the rows under their headings, each in its tone. Rows have as many cells as there are
-/// headings.
+/// Draws the rows below their headings, each row in its tone. Every row has as many cells as there
+/// are headings.
 pub(crate) fn draw<R: AsRef<[String]>>(
     page: &mut Page,
     head: &[String],

@@ -1,8 +1,8 @@
-//! The screen shown after a run or a comparison.
+//! The terminal report shown after a run or a comparison.
 //!
-//! One sentence per comparison comes first, then the table, the checks, and the findings with
-//! advice. A newcomer can stop after the first line; an expert finds every number below it. Nothing
-//! is printed or decided here.
+//! It starts with one sentence per comparison, followed by the table, the checks, and the findings
+//! with advice. A newcomer can stop after the first line, while an expert finds every number below
+//! it. Nothing is printed or decided here.
 
 use crate::all_table;
 use crate::answers;
@@ -27,8 +27,8 @@ use assay_data::code::{self, Topic, topic};
 use assay_data::list;
 use assay_data::{Better, Finding, Severity};
 
-/// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
-/// of a suite. O(subjects · metrics).
+/// Renders the report for the terminal. Every line ends with a newline. `shown` selects and orders
+/// the rows of a suite. O(subjects · metrics).
 pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     if analysis.is_suite() {
         return benchmarks::screen::render(analysis, shown, screen);
@@ -52,7 +52,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
-        // If a search had no time to find the capacity, the finding states its known bounds.
+        // If a search had no time to find the capacity, the finding states the known bounds.
         if failed.is_empty() || analysis.primary_of(0).is_some() {
             alone(&mut page, analysis, 0, &in_sentences[0]);
         }
@@ -68,7 +68,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
         if let Some(line) = ranking::line(analysis, &in_sentences) {
             page.paragraph(2, &[(Tone::Strong, line)]);
         }
-        // A server that fails is named first.
+        // Report a server that fails first.
         let (failing, others): (Vec<_>, Vec<_>) =
             analysis.comparisons.iter().partition(|c| c.failing.is_some());
         for comparison in failing.into_iter().chain(others) {
@@ -97,7 +97,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
                 remarks.check(&page, 2, line);
             }
         }
-        // The table of a short search has the latencies.
+        // In a short search, the table already has the latencies.
         if !is_short_search && (analysis.plan.secondary.is_empty() || !is_whole) {
             also(&mut remarks, &page, analysis, &in_table);
         } else if !is_short_search {
@@ -132,8 +132,8 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
     }
 }
 
-/// Adds the secondary metrics to the remarks: each difference individually, and the metrics without
-/// a difference together.
+/// Adds the secondary metrics to the remarks. Each difference gets its own remark, and the metrics
+/// without a difference share one.
 fn also(remarks: &mut remarks::List, page: &Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
     let several = analysis.comparisons.len() > 1;
@@ -167,7 +167,7 @@ fn also(remarks: &mut remarks::List, page: &Page, analysis: &Analysis, names: &[
     }
 }
 
-/// Writes the sentence about a subject without a comparison.
+/// Writes the sentence about a subject that is not compared.
 fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     let Sentence { claim, sureness } = alone_said(analysis, subject, name);
     if sureness.is_empty() {
@@ -177,8 +177,8 @@ fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     }
 }
 
-/// Returns the sentence about a subject without a comparison; if the subject has no values, the
-/// certainty is empty.
+/// Returns the sentence about a subject that is not compared. The certainty is empty if the subject
+/// has no values.
 pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sentence {
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
@@ -220,8 +220,8 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     Sentence { claim, sureness }
 }
 
-/// Writes details of the only subject: its spread, with quantiles if `in_full`, and its other
-/// metrics. Nothing is written for a load test, whose table of requests shows them.
+/// Writes the details of a single subject: its spread, with quantiles if `in_full`, and its other
+/// metrics. Nothing is written for a load test, whose table of requests already shows them.
 fn alone_in_detail(page: &mut Page, analysis: &Analysis, in_full: bool) {
     let Some(d) = analysis.primary_of(0).filter(|_| analysis.answers.is_empty()) else { return };
     spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true), in_full);

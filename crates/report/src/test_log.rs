@@ -1,5 +1,5 @@
-//! The tests that write most to a log: the screen of `assay tests log`. Nothing is read or counted
-//! here.
+//! The terminal report of `assay tests log`, with the tests that write most to a log. Nothing is
+//! read or counted here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, Tone};
@@ -8,17 +8,18 @@ use crate::words::counted;
 use assay_data::Unit;
 use assay_data::test_log::{Level, LineShape, LoggedTest, TestLog};
 
-/// Limits of the output.
+/// Limits on the length of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLimits {
-    /// Number of tests.
+    /// Maximum number of tests shown.
     pub tests: usize,
-    /// Number of message shapes per test, most frequent first.
+    /// Maximum number of message shapes shown per test, most frequent first.
     pub shapes: usize,
 }
 
-/// Returns the screen, every line ended with a newline: each test in the format `%5d NAME` of the
-/// original script, with details after and below it in a quiet tone. O(tests shown).
+/// Renders the report for the terminal. Every line ends with a newline. Each test has the format
+/// `%5d NAME` of the original script, with details in a quiet tone after and below it. O(tests
+/// shown).
 pub fn render(log: &TestLog, shown: LogLimits, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let named = log.tests.iter().filter(|test| !test.name.is_empty()).count();
@@ -61,7 +62,7 @@ pub fn render(log: &TestLog, shown: LogLimits, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Maximum number of shapes shown for all tests together.
+/// Maximum number of message shapes shown for all tests together.
 const MOST_OF_ALL: usize = 5;
 
 fn row(page: &mut Page, log: &TestLog, test: &LoggedTest) {

@@ -1,5 +1,6 @@
-//! Runs of a test suite without comparison: the screen of `assay tests`, with the slowest tests and
-//! their shares, the distribution of time, and the failed tests. Nothing is computed here.
+//! Runs of a test suite without comparison: the terminal report of `assay tests`, with the slowest
+//! tests and their shares, the distribution of time, and the failed tests. Nothing is computed
+//! here.
 
 pub mod advice;
 mod icicle;
@@ -23,36 +24,37 @@ use assay_data::list;
 use assay_data::{Finding, Unit};
 use std::collections::HashMap;
 
-/// Maximum width of a test's name.
+/// Maximum width of a test's name, in columns.
 const WIDEST_NAME: usize = 60;
-/// Minimum width of a test's name.
+/// Minimum width of a test's name, in columns.
 const NARROWEST_NAME: usize = 20;
 /// Maximum number of failed tests listed.
 const MOST_FAILED: usize = 20;
 
-/// Codes of the findings that are shown together with the tests they concern.
+/// Codes of findings that are shown together with the tests they concern.
 const OF_TESTS: [&str; 3] = [code::TEST_FAILED.name, code::FLAKY.name, code::ORDER_DEPENDENT.name];
 
-/// Content of the screen.
+/// The contents of the report apart from the results of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenContent<'a> {
     /// The framework, as named by its runs.
     pub framework: &'a str,
-    /// Number of tests listed; 0 for all.
+    /// Maximum number of tests listed, or 0 for all.
     pub tests: usize,
-    /// The order in which the tests ran, for people: `in random orders of seed 7`.
+    /// The order in which the tests ran, in words, such as `in random orders of seed 7`.
     pub order: &'a str,
-    /// Explanations of failed tests and of tests that depend on others, by name.
+    /// Explanations of failed tests and of tests that depend on others, each with the name of the
+    /// test.
     pub said: &'a [(String, String)],
     /// The findings.
     pub findings: &'a [Finding],
-    /// Length of the remarks that follow.
+    /// How many remarks follow.
     pub remarks: Remarks,
     /// The information on which the advice is based.
     pub asked: advice::AdviceInput<'a>,
 }
 
-/// Returns the screen as text, every line ended with a newline. O(tests log tests).
+/// Renders the report for the terminal. Every line ends with a newline. O(tests log tests).
 pub fn render(found: &Testing, shown: &ScreenContent<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     head(&mut page, found, shown);
@@ -92,8 +94,8 @@ impl<'a> OfStatus<'a> {
     }
 }
 
-/// Returns `pytest 8.3.2: 312 tests in 2.134 s, all passed`, and the interval of that time with its
-/// condition.
+/// Returns `pytest 8.3.2: 312 tests in 2.134 s, all passed`, and the interval of that time with the
+/// condition under which it holds.
 fn headline(found: &Testing, framework: &str, findings: &[Finding]) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
     let condition = medians::condition(found.whole.assumes_independence());
@@ -121,7 +123,7 @@ fn has_passed(found: &Testing, findings: &[Finding]) -> bool {
     found.count() > 0 && found.failing.is_empty() && found.untimed.is_empty() && !has_failed
 }
 
-/// Returns the number of failed tests, or `None` if all passed.
+/// Returns the number of failed tests as a phrase, or `None` if all tests passed.
 fn failures(found: &Testing) -> Option<String> {
     let always = found.failing.iter().filter(|test| test.always()).count();
     let retried = found.failing.iter().filter(|test| test.failed == 0).count();
@@ -161,7 +163,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let rows = &found.tests[..most.min(found.tests.len())];
     let names: Vec<String> = rows.iter().map(|test| page.spelled(&test.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    // Columns that do not fit are dropped: causes first, then intervals.
+    // Columns that do not fit are dropped, first the causes and then the intervals.
     let mut numbers = columns(page, found, rows);
     let room = loop {
         let own: usize = numbers.iter().map(|column| column.gap + column.width()).sum();
@@ -249,7 +251,7 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
             None => String::new(),
         };
         let cells: Vec<String> = rows.iter().map(|test| page.spelled(&cell(test))).collect();
-        // A cause without values in any test is left out.
+        // Leave out a cause that has no values in any test.
         let is_any =
             rows.iter().any(|test| test.causes.get(cause).is_some_and(|value| *value != 0.0));
         if is_any {
@@ -259,7 +261,7 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
     columns
 }
 
-/// Returns the display name of a part of the time, and a description of it.
+/// Returns the display name of a part of the time, with a description.
 fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
     match part {
         "boot" => ("start", "interpreters and compilers, until the framework runs"),

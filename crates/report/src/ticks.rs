@@ -1,31 +1,32 @@
-//! Round values for the axes of pictures, shared by screens and pages.
+//! Round values for the axes of charts, shared by terminal reports and pages.
 //!
 //! On a linear axis, the values are multiples of 1, 2 or 5 times a power of ten, in the displayed
-//! scale (MiB rather than bytes); on a logarithmic axis, powers of ten (1,024 for bytes) and round
-//! values between them. Nothing is drawn here.
+//! scale (MiB rather than bytes). On a logarithmic axis, they are powers of ten (1,024 for bytes)
+//! and round values between them. Nothing is drawn here.
 
 use crate::number;
 use assay_data::Unit;
 
-/// If the values are larger than their range by more than this factor, ticks are labeled relative
-/// to the first one.
+/// If the values exceed their range by more than this factor, ticks are labeled relative to the
+/// first one.
 const MOST_DIGITS: f64 = 1e6;
 
 /// The ticks of a linear axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Linear {
-    /// Values in the base unit with their labels, ascending, without a unit.
+    /// Values in the base unit with their labels, in ascending order. The labels do not include a
+    /// unit.
     pub ticks: Vec<(f64, String)>,
-    /// The unit of the labels, such as `ms`; empty for plain numbers, where each label has its own
-    /// prefix.
+    /// The unit of the labels, such as `ms`. It is empty for plain numbers, where each label has
+    /// its own prefix.
     pub symbol: String,
-    /// The value to which the labels are relative, formatted with its unit; `None` if the labels
-    /// are the values themselves.
+    /// The value to which the labels are relative, formatted with its unit, or `None` if the labels
+    /// show the values themselves.
     pub from: Option<String>,
 }
 
-/// Returns about `wanted` round values (at least 2) between the ends: none if an end is not finite,
-/// and one if the ends are equal.
+/// Returns about `wanted` round values (at least 2) between the ends. There are none if an end is
+/// not finite, and there is one if the ends are equal.
 pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear {
     let none = Linear { ticks: Vec::new(), symbol: String::new(), from: None };
     let span = high - low;
@@ -44,8 +45,8 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
     let first = (low / step).ceil();
     let count = ((high / step).floor() - first).clamp(0.0, 1000.0) as usize;
     let decimals = number::decimals_for(step / scale.factor, 1);
-    // A step smaller than the last decimal would give adjacent ticks the same label, and labels
-    // with many zeros would not fit beside the axis.
+    // If the step is smaller than the last decimal, adjacent ticks would have the same label.
+    // Labels with many zeros would not fit next to the axis.
     let size = if offset { span } else { largest };
     let tiny = step / scale.factor < 0.1_f64.powi(decimals as i32)
         || (decimals > 6 && size / scale.factor < 1e-3);
@@ -84,11 +85,12 @@ fn round_step(span: f64, wanted: usize) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
-/// Returns at most `most` round values between two positive ends, each with its label and unit: if
-/// possible at least three, and the ends themselves if there are fewer than two.
+/// Returns at most `most` round values between two positive ends, each with its label including the
+/// unit. There are at least three values if possible, and if there are fewer than two, the ends
+/// themselves are returned.
 pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<(f64, String)> {
     let told = |value: f64| (value, number::chosen(value, unit));
-    // A round end is on the axis, regardless of rounding errors of its logarithm.
+    // An end that is a round value is on the axis, regardless of rounding errors in its logarithm.
     let within = low.ln() - 1e-9..=high.ln() + 1e-9;
     let mut two: Vec<f64> = Vec::new();
     for factors in divisions(unit) {
@@ -112,7 +114,7 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
             _ => return round.into_iter().map(told).collect(),
         }
     }
-    // Within a decade, round steps are close to each other on both kinds of axis.
+    // Within a decade, evenly spaced values look similar on linear and logarithmic axes.
     let even = linear(low, high, unit, most.saturating_sub(1)).ticks;
     let even: Vec<f64> = even.into_iter().map(|(value, _)| value).collect();
     if (3..=most).contains(&even.len()) {
@@ -125,8 +127,8 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
     ends.into_iter().map(|value| (value, number::value(value, unit))).collect()
 }
 
-/// Returns the ways in which a decade (for bytes, a factor of 1,024) can be divided, from the
-/// coarsest to the finest.
+/// Returns the possible divisions of a decade (for bytes, of a factor of 1,024), from the coarsest
+/// to the finest.
 fn divisions(unit: &Unit) -> [&'static [f64]; 3] {
     match unit {
         Unit::Byte => [

@@ -1,5 +1,5 @@
-//! Output of `assay watch` for a run: the status line, and the failures, each with the expected
-//! value first. Nothing is decided here.
+//! Output of `assay watch` for a run: the status line, and the failures, each starting with the
+//! expected value. Nothing is decided here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, Tone};
@@ -40,7 +40,7 @@ impl Light {
 pub struct Failed {
     /// Name of the test.
     pub name: String,
-    /// File of the test.
+    /// File that contains the test.
     pub file: Option<String>,
     /// Line of the test in its file.
     pub line: Option<u32>,
@@ -48,12 +48,12 @@ pub struct Failed {
     pub message: Option<String>,
 }
 
-/// The result of a run.
+/// The result of a run for `assay watch`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Came {
-    /// Number of the run, from 1.
+    /// Number of the run, starting at 1.
     pub run: u64,
-    /// Start time, such as `2026-11-25T20:15:00Z`.
+    /// Time at which the run started, such as `2026-11-25T20:15:00Z`.
     pub began: String,
     /// The files saved before the run.
     pub changed: Vec<String>,
@@ -61,30 +61,30 @@ pub struct Came {
     pub why: String,
     /// True if the run was meant to include all tests.
     pub all: bool,
-    /// State after the run.
+    /// Overall state after the run.
     pub light: Light,
-    /// True if all tests ran and passed, with no changes since.
+    /// True if all tests ran and passed and nothing has changed since.
     pub all_green: bool,
-    /// Number of passed tests; `None` if a command was run instead of tests.
+    /// Number of passed tests, or `None` if a command was run instead of tests.
     pub passed: Option<usize>,
     /// Number of skipped tests.
     pub skipped: usize,
     /// The failed tests.
     pub failed: Vec<Failed>,
-    /// Duration, seconds.
+    /// Duration of the run, in seconds.
     pub seconds: f64,
     /// True if the run was a fork of a preloaded process.
     pub warm: bool,
     /// Reason for the red state if no test failed, or the interpreter's message about a source file
     /// that cannot be parsed.
     pub trouble: Option<String>,
-    /// The end of the command's output, unless the screen already shows it.
+    /// The end of the command's output, unless the terminal already shows it.
     pub said: Option<String>,
     /// Findings based on many runs.
     pub findings: Vec<Finding>,
 }
 
-/// Returns the status line, at most as wide as the screen.
+/// Returns the status line, which is at most as wide as the terminal.
 pub fn state(came: &Came, screen: &Screen) -> String {
     let tone = match came.light {
         Light::Green => Tone::Good,
@@ -120,7 +120,8 @@ pub fn state(came: &Came, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns the failures, every line ended with a newline; empty if there are none.
+/// Renders the failures for the terminal. Every line ends with a newline. The text is empty if
+/// there are none.
 pub fn failures(came: &Came, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for test in came.failed.iter().take(MOST_FAILED) {
@@ -147,7 +148,7 @@ pub fn failures(came: &Came, screen: &Screen) -> String {
         let more = counted(came.failed.len() - MOST_FAILED, "more failed test");
         page.paragraph(2, &[(Tone::Quiet, format!("and {more}"))]);
     }
-    // For a command the status line has it already.
+    // For a command, the status line already shows it.
     let is_told = came.light == Light::Broken || came.passed.is_some();
     if let Some(trouble) = came.trouble.as_ref().filter(|_| is_told) {
         page.gap();
@@ -190,7 +191,7 @@ fn indented(page: &mut Page, tone: Tone, line: &str) {
 }
 
 /// Splits a message into the lines that show a difference, such as the expected and the actual
-/// value, and the other lines. If no line shows one, the first line is returned in their place.
+/// value, and the other lines. If no line shows a difference, the first line takes their place.
 fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
     let (first, rest): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| is_difference(line));
@@ -200,8 +201,8 @@ fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     }
 }
 
-/// Returns true for a line that test frameworks write to show a difference: an expected or an
-/// actual value, or part of a diff.
+/// Returns true if a line looks like those with which test frameworks show a difference: an
+/// expected or an actual value, or part of a diff.
 fn is_difference(line: &str) -> bool {
     const WORDS: [&str; 12] = [
         "expected", "actual", "got:", "got ", "but was", "received", "left:", "right:", "assert ",

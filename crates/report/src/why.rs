@@ -1,7 +1,8 @@
-//! Why one side takes longer: one sentence with the most likely cause, and at most five lines with
-//! the evidence for it. The output is a screen or Markdown.
+//! Why one side takes longer, for the terminal or as Markdown: one sentence with the most likely
+//! cause, and at most five lines of evidence for it.
 //!
-//! Nothing is decided here. A cause is always given with its number and the number's interval.
+//! Nothing is decided here. A cause is always given with its number and the interval of that
+//! number.
 
 mod words;
 
@@ -20,7 +21,7 @@ const MOST_LINES: usize = 5;
 /// The content of the report on a difference.
 #[derive(Clone, Copy, Debug)]
 pub struct WhyReport<'a> {
-    /// The analyzed record.
+    /// The analysis of the record.
     pub analysis: &'a Analysis,
     /// The explanation of one of the analysis's comparisons.
     pub why: &'a Why,
@@ -54,7 +55,7 @@ impl WhyReport<'_> {
     }
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Renders the report for the terminal. Every line ends with a newline.
 pub fn render(report: &WhyReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let tone = match report.why.causes.is_empty() {
@@ -72,8 +73,8 @@ pub fn render(report: &WhyReport<'_>, screen: &Screen) -> String {
             own
         })
         .collect();
-    // The difference and the next command are always shown; of the evidence between them, as much
-    // as fits.
+    // The difference and the next command are always shown, with as much of the evidence between
+    // them as fits.
     let is_fixed = |place: usize| place == 0 || place + 1 == drawn.len() && report.next.is_some();
     let fixed = drawn.iter().enumerate().filter(|(place, _)| is_fixed(*place));
     let mut room = MOST_LINES.saturating_sub(fixed.map(|(_, own)| own.lines()).sum());

@@ -1,10 +1,10 @@
-//! Sorting of numbers, by radix sort where it is faster than a comparison sort.
+//! Sorts numbers, with a radix sort where that is faster than a comparison sort.
 //!
-//! Radix sort, with eleven bits at a time (Knuth, "The Art of Computer Programming", volume 3,
-//! 5.2.5), is faster while all data fit in the processor's cache: a hundred thousand doubles take
-//! half as long as with a comparison sort, but need as much additional memory as the values. A
-//! million take about as long either way, and are sorted by comparison, in place. The order is that
-//! of `f64::total_cmp`.
+//! Radix sort with eleven-bit digits (Knuth, "The Art of Computer Programming", volume 3, 5.2.5) is
+//! faster as long as all data fit in the processor's cache: sorting a hundred thousand doubles
+//! takes half as long as with a comparison sort, but needs as much additional memory as the values.
+//! A million doubles take about as long either way, so they are sorted in place by comparison. The
+//! order is that of `f64::total_cmp`.
 
 /// Below this number of values a comparison sort is as fast.
 const FEW: usize = 2048;
@@ -17,7 +17,7 @@ const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Number of digits in 64 bits.
 const DIGITS: usize = 6;
 
-/// Sorts in place, in the order of `f64::total_cmp`. O(n), above 262,144 values O(n log n).
+/// Sorts in place, in the order of `f64::total_cmp`. O(n), or O(n log n) above 262,144 values.
 pub fn sort(values: &mut [f64]) {
     if values.len() < FEW || values.len() > MANY {
         values.sort_unstable_by(f64::total_cmp);
@@ -36,8 +36,8 @@ pub fn sort(values: &mut [f64]) {
     let mut scratch = vec![0.0; values.len()];
     let mut swapped = false;
     for (place, counts) in counts.iter_mut().enumerate() {
-        // Skips digits that are equal in all values: timings have few different high bits, whole
-        // numbers few different low bits.
+        // Skips digits that are equal in all values: timings differ in few of their high bits, and
+        // whole numbers in few of their low bits.
         if counts.contains(&values.len()) {
             continue;
         }
@@ -59,14 +59,14 @@ pub fn sort(values: &mut [f64]) {
     }
 }
 
-/// A key that is ordered like the values: the sign bit is flipped, and for negative values all
+/// Returns a key that sorts like the value: the sign bit is flipped, and for negative values all
 /// other bits too.
 pub(crate) fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// The value with this [`key`].
+/// Returns the value that has this [`key`].
 pub(crate) fn of_key(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }

@@ -5,18 +5,18 @@
 //! log-gammas lose digits that differences of small errors keep. This is how Loader ("Fast and
 //! accurate computation of binomial probabilities", 2000) gets full accuracy for tails of any size.
 //! The continued fraction of the incomplete beta function is number 26.5.8 of Abramowitz and
-//! Stegun, evaluated by Lentz's method; the incomplete gamma function is the series 6.5.29 below
-//! its mean and the continued fraction 6.5.31 above. This module is for the distributions of this
-//! crate only.
+//! Stegun, evaluated by Lentz's method. The incomplete gamma function is the series 6.5.29 below
+//! its mean and the continued fraction 6.5.31 above. Only the distributions of this crate use this
+//! module.
 
 const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
 
-/// From this argument, seven terms of the asymptotic series are accurate to the last bit.
+/// From this argument on, seven terms of the asymptotic series are accurate to the last bit.
 const SERIES_FROM: f64 = 15.0;
 
-/// ln Γ(x) minus Stirling's approximation `(x − ½) ln x − x + ½ ln 2π`.
+/// Returns ln Γ(x) minus Stirling's approximation `(x − ½) ln x − x + ½ ln 2π`, for `x` > 0.
 ///
-/// `x` > 0. Absolute error about 1e-15, even for small `x`, for which a recursion reaches arguments
+/// The absolute error is about 1e-15, even for small `x`, for which a recursion reaches arguments
 /// where the series is accurate.
 #[must_use]
 pub fn stirling_error(x: f64) -> f64 {
@@ -27,7 +27,7 @@ pub fn stirling_error(x: f64) -> f64 {
         x += 1.0;
     }
     let w = 1.0 / (x * x);
-    // Bernoulli numbers over 2k(2k−1).
+    // Bernoulli numbers divided by 2k(2k−1).
     let series = 1.0 / 12.0
         - w * (1.0 / 360.0
             - w * (1.0 / 1260.0
@@ -36,11 +36,12 @@ pub fn stirling_error(x: f64) -> f64 {
     climbed + series / x
 }
 
-/// ln of the beta function, a > 0, b > 0, without the cancellation of three log-gammas.
+/// Returns the logarithm of the beta function for `a`, `b` > 0, without the cancellation of three
+/// log-gammas.
 #[must_use]
 pub fn ln_beta(a: f64, b: f64) -> f64 {
-    // The larger argument is first, so that its share's logarithm is near zero, where ln_1p is
-    // accurate.
+    // The larger argument comes first, so that the logarithm of its share is near zero, where ln_1p
+    // is accurate.
     let (a, b) = if a >= b { (a, b) } else { (b, a) };
     let sum = a + b;
     (a - 0.5) * (-b / sum).ln_1p() + b * (b / sum).ln() - 0.5 * b.ln()
@@ -48,12 +49,12 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
         + (stirling_error(a) + stirling_error(b) - stirling_error(sum))
 }
 
-/// The regularized incomplete beta function I_x(a, b), with `y` = 1 − x passed separately so that
-/// neither loses digits.
+/// Returns the regularized incomplete beta function I_x(a, b), with `y` = 1 − x passed separately
+/// so that neither loses digits.
 ///
-/// `a`, `b` > 0, 0 ≤ x ≤ 1. Result in 0..=1, to about 1e-13 relative in the lower tail, where the
-/// series is summed directly; the number of steps grows with the square root of the larger
-/// parameter. NaN for parameters out of range.
+/// `a`, `b` > 0, 0 ≤ x ≤ 1. The result is in 0..=1, with a relative error of about 1e-13 in the
+/// lower tail, where the continued fraction is used directly. The number of steps grows with the
+/// square root of the larger parameter. Returns NaN for parameters out of range.
 #[must_use]
 pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
@@ -65,7 +66,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
-    // Uses ln_1p of the smaller share, which has more accurate digits.
+    // Uses ln_1p with the smaller share, which has more accurate digits.
     let (ln_x, ln_y) = if x < y { (x.ln(), (-x).ln_1p()) } else { ((-y).ln_1p(), y.ln()) };
     let front = (a * ln_x + b * ln_y - ln_beta(a, b)).exp();
     if x < (a + 1.0) / (a + b + 2.0) {
@@ -75,7 +76,8 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// The continued fraction of the incomplete beta function; converges quickly for x < (a+1)/(a+b+2).
+/// Evaluates the continued fraction of the incomplete beta function, which converges quickly for x
+/// < (a+1)/(a+b+2).
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const MOST_STEPS: u32 = 100_000;
@@ -101,12 +103,12 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
-/// P and Q = 1 − P of the regularized incomplete gamma function: P(a, x) is the probability that a
-/// gamma variable of shape `a` is at most `x`.
+/// Returns the regularized incomplete gamma functions P and Q = 1 − P, where P(a, x) is the
+/// probability that a gamma variable of shape `a` is at most `x`.
 ///
-/// `a` > 0, `x` ≥ 0 (infinite: 1 and 0). Each in 0..=1; the smaller one to about 1e-13 relative
-/// down to the smallest positive doubles. O(√a) steps near the mean, few elsewhere. NaN for
-/// arguments out of range.
+/// `a` > 0, `x` ≥ 0 (1 and 0 if infinite). Both are in 0..=1; the smaller one has a relative error
+/// of about 1e-13 down to the smallest positive doubles. Takes O(√a) steps near the mean and few
+/// elsewhere. Returns NaN for arguments out of range.
 #[must_use]
 pub fn incomplete_gamma(a: f64, x: f64) -> (f64, f64) {
     if !(a > 0.0 && a.is_finite() && x >= 0.0) {
@@ -118,8 +120,8 @@ pub fn incomplete_gamma(a: f64, x: f64) -> (f64, f64) {
     if x == f64::INFINITY {
         return (1.0, 0.0);
     }
-    // x^a e^(−x) / Γ(a), from the deviance of x from a: near the mean the large logarithms would
-    // cancel.
+    // x^a e^(−x) / Γ(a), from the deviance of x from a, because near the mean the large logarithms
+    // would cancel.
     let deviance = if (x - a).abs() < 0.5 * a {
         let share = (x - a) / a;
         a * (share - share.ln_1p())
@@ -136,7 +138,7 @@ pub fn incomplete_gamma(a: f64, x: f64) -> (f64, f64) {
     }
 }
 
-/// 1/a + x/(a(a+1)) + x²/(a(a+1)(a+2)) + ...: all terms are positive.
+/// Returns 1/a + x/(a(a+1)) + x²/(a(a+1)(a+2)) + ..., whose terms are all positive.
 fn gamma_series(a: f64, x: f64) -> f64 {
     const MOST_STEPS: u32 = 10_000_000;
     let (mut term, mut sum, mut shape) = (1.0 / a, 1.0 / a, a);
@@ -151,7 +153,7 @@ fn gamma_series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// 1/(x + 1 − a − 1(1−a)/(x + 3 − a − 2(2−a)/(x + 5 − a − ...))), for x > a + 1.
+/// Returns 1/(x + 1 − a − 1(1−a)/(x + 3 − a − 2(2−a)/(x + 5 − a − ...))), for x > a + 1.
 fn gamma_fraction(a: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const MOST_STEPS: u32 = 10_000_000;

@@ -1,36 +1,36 @@
-//! The steady part of a series, and how the series reached it.
+//! Finds the steady part of a series, and classifies how the series reached it.
 //!
 //! Follows Barrett, Bolz-Tereick, Killick, Mount and Tratt ("Virtual machine warmup blows hot and
-//! cold", 2017): outliers are excluded by a rolling window, the series is divided by PELT on mean
-//! and spread, parts that do not differ enough to matter are merged, and the label follows from
-//! comparing the last of them with the earlier ones. Deviations: normal scores and a penalty for a
-//! given level instead of values and 15 ln n; "equivalent" is a relative tolerance on medians;
-//! "steady" requires the last quarter of the series, not its last 500 values. Outliers are hidden
-//! only from the detector; the series keeps them.
+//! cold", 2017): a rolling window excludes outliers, PELT on mean and spread divides the series
+//! into parts, parts that do not differ enough to matter are merged, and comparing the last part
+//! with the earlier ones gives the label. This differs from the paper in that it uses normal scores
+//! and a penalty for a given level instead of values and 15 ln n, that "equivalent" is a relative
+//! tolerance on medians, and that "steady" requires the last quarter of the series, not its last
+//! 500 values. Outliers are hidden only from the detector; the series keeps them.
 
 use crate::change_points::{self, Settings};
 use crate::{descriptive, normal};
 
-/// Number of values on either side by which an outlier is judged.
+/// Number of values on either side of a value against which it is judged as an outlier.
 const WINDOW: usize = 100;
-/// Distance of an outlier from its window's median, as a multiple of the distance between the 10 %
-/// and the 90 % quantile of the window.
+/// Minimum distance of an outlier from its window's median, as a multiple of the distance between
+/// the 10 % and 90 % quantiles of the window.
 const OUTLYING: f64 = 3.0;
 /// Minimum share of the series for a steady state.
 const STEADY_SHARE: f64 = 0.25;
-/// Minimum number of values.
+/// Minimum number of values for [`steady_state`].
 pub const FEWEST: usize = 40;
 
-/// The way in which a series reached its steady state.
+/// How a series reached its steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// The series was always steady.
+    /// The series was steady from the start.
     Flat,
-    /// The series was worse at first.
+    /// The series was worse before its steady state.
     WarmUp,
-    /// The series was better at some earlier time.
+    /// The series was better at some time before its steady state.
     Slowdown,
-    /// The series still changed in its last quarter.
+    /// The series was still changing in its last quarter.
     NoSteadyState,
 }
 
@@ -48,11 +48,11 @@ pub struct Part {
 /// The steady state of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// The way in which the series reached its steady state.
+    /// How the series reached its steady state.
     pub label: Label,
-    /// Index of the first value of the steady part; `None` if there is no steady state.
+    /// Index of the first value of the steady part, or `None` if there is no steady state.
     pub begins: Option<usize>,
-    /// The parts, in order; neighbors that do not differ enough to matter are merged.
+    /// The parts, in order. Neighbors that do not differ enough to matter are merged.
     pub parts: Vec<Part>,
     /// Number of values excluded as outliers.
     pub outliers: usize,
@@ -60,10 +60,11 @@ pub struct SteadyState {
 
 /// Finds the steady part of a series.
 ///
-/// `xs`: finite, in order of measurement, n ≥ [`FEWEST`], otherwise `None`. `tolerance` ≥ 0:
-/// medians that differ by no more than this share of the last part's median are equivalent.
-/// `lower_is_better` distinguishes a warm-up from a slowdown. `level`: false-positive rate for a
-/// flat series. O(n log n) plus the cost of [`change_points::change_points`].
+/// `xs` must be finite and in order of measurement; the result is `None` for fewer than [`FEWEST`]
+/// values. Medians that differ by no more than the share `tolerance` (≥ 0) of the last part's
+/// median are equivalent. `lower_is_better` distinguishes a warm-up from a slowdown. `level` is the
+/// false-positive rate for a flat series. O(n log n) plus the cost of
+/// [`change_points::change_points`].
 #[must_use]
 pub fn steady_state(
     xs: &[f64],
@@ -99,8 +100,8 @@ pub fn steady_state(
         }
     }
     let last = *parts.last()?;
-    // Only an unbroken steady part counts, not earlier values on the same level before a change and
-    // a return.
+    // Only an unbroken steady part counts, not earlier values on the same level from which the
+    // series departed and to which it returned.
     let length = xs.len() - last.start;
     let label = if (length as f64) < STEADY_SHARE * xs.len() as f64 {
         Label::NoSteadyState
@@ -117,7 +118,7 @@ pub fn steady_state(
     Some(SteadyState { label, begins, parts, outliers: outliers.len() })
 }
 
-/// The values except those at these ascending indices.
+/// Returns the values except those at the given ascending indices.
 fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
     let mut rest = Vec::with_capacity(xs.len() - places.len());
     let mut from = 0;
@@ -129,14 +130,14 @@ fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
     rest
 }
 
-/// The original index of the value that is at `index` after the values at the ascending indices
-/// `gone` were removed.
+/// Returns the original index of the value that is at `index` after the values at the ascending
+/// indices `gone` were removed.
 fn place_among_all(index: usize, gone: &[usize]) -> usize {
     gone.iter().fold(index, |place, &gone| place + usize::from(gone <= place))
 }
 
-/// The indices of values far outside of their surroundings. Windows without spread are ignored,
-/// since any other value would be an outlier in them. O(n · window), with cheap steps.
+/// Returns the indices of values far away from the values around them. Windows without spread are
+/// ignored, since any other value would be an outlier in them. O(n · window), with cheap steps.
 fn outlying(xs: &[f64]) -> Vec<usize> {
     let mut window = descriptive::sorted(&xs[..xs.len().min(WINDOW)]);
     let mut outliers = Vec::new();
@@ -153,7 +154,7 @@ fn outlying(xs: &[f64]) -> Vec<usize> {
     outliers
 }
 
-/// Replaces a value in an ascending window by another, moving only the values between the two.
+/// Replaces one value of an ascending window with another, moving only the values between the two.
 fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) {
     let place = |window: &[f64], x: f64| window.partition_point(|w| *w < x);
     // A NaN has no defined place; any will do.
@@ -177,17 +178,17 @@ fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) 
     }
 }
 
-/// The smallest tolerance that a series of `n` values can resolve: two standard errors of the
-/// median of a quarter of the series, as a share of its median; 0 for a median of 0.
+/// Returns the smallest tolerance that a series of this length can resolve: two standard errors of
+/// the median of a quarter of the series, as a share of its median; 0 if the median is 0.
 ///
-/// Callers without a threshold may use the larger of this and, for example, 0.5 %. `sorted`:
+/// Callers without a threshold may use the larger of this and, for example, 0.5 %. `sorted` must be
 /// ascending. O(n).
 #[must_use]
 pub fn least_tolerance(sorted: &[f64]) -> f64 {
     let centre = descriptive::median_sorted(sorted).abs();
     let spread = descriptive::ROBUST_SD * descriptive::median_absolute_deviation_sorted(sorted);
     let quarter = (sorted.len() as f64 * STEADY_SHARE).max(1.0);
-    // The standard error of a median is 1/(2 φ(0)) times that of a mean.
+    // The standard error of a median is 1/(2 φ(0)) times the standard error of a mean.
     let of_median = spread / (2.0 * normal::density(0.0) * quarter.sqrt());
     if centre > 0.0 { 2.0 * of_median / centre } else { 0.0 }
 }

@@ -1,28 +1,28 @@
-//! Finds where in a sequence of places the level changes, from noisy comparisons in blocks: a
-//! posterior over the places.
+//! Finds where in a sequence of positions the level changes, from noisy comparisons in blocks, as a
+//! posterior distribution over the positions.
 //!
-//! The places have a known order, and there is one step: all places before it share one level, and
-//! all places from it on share another. Each block has values of a few places, measured close
-//! together. The model of a value is
+//! The positions ("places") have a known order, and there is one step: all places before it share
+//! one level, and all places from it on share another. Each block has values of a few places,
+//! measured close together. The model of a value is
 //!
 //! ```text
 //! value = level of its block + step · [place is at or behind the step] + the place's own level + noise
 //! ```
 //!
-//! - The levels of blocks are free, so that drift from block to block cancels.
+//! - The levels of blocks are free, so drift from block to block cancels.
 //! - Each place has its own level, normal around 0 with one unknown standard deviation: two builds
 //!   of a program differ by their memory layout, and measuring one of them again does not average
 //!   that out. The standard deviation is integrated over a grid, weighted by how well each of its
 //!   values fits all measured places.
-//! - Noise may have heavy tails: levels are Huber's M-estimates, and the linear model is then that
-//!   of pseudo-values with their variance (Huber, *Robust Statistics*, 1981, ch. 7.10; Bickel,
+//! - Noise may have heavy tails, so levels are Huber's M-estimates, and the linear model is that of
+//!   pseudo-values with their variance (Huber, *Robust Statistics*, 1981, ch. 7.10; Bickel,
 //!   "Another look at robustness", Scandinavian Journal of Statistics 3, 1976). With few degrees of
 //!   freedom the variance is that of Student's t.
-//! - The step has a half-normal prior twice as wide as the difference of the two ends, and is
+//! - The step has a half-normal prior twice as wide as the difference between the two ends, and is
 //!   integrated out. All places are equally probable a priori.
 //!
-//! The idea of measuring where the posterior is halved, and of weighting all answers instead of
-//! trusting any, is from Horstein ("Sequential transmission using noiseless feedback", IEEE
+//! Measuring where the posterior is halved, and weighting all answers instead of trusting any
+//! single one, are ideas of Horstein ("Sequential transmission using noiseless feedback", IEEE
 //! Transactions on Information Theory 9, 1963) and Waeber, Frazier and Henderson ("Bisection search
 //! with noisy responses", SIAM Journal on Control and Optimization 51, 2013); Karp and Kleinberg
 //! ("Noisy binary search and its applications", SODA 2007) give bounds. They assume a known
@@ -34,27 +34,27 @@ use crate::{descriptive, normal};
 
 /// Residuals beyond this many standard deviations are clipped.
 const REACH: f64 = 1.5;
-/// Number of fitting rounds; a robust fit hardly changes after a few.
+/// Maximum number of fitting rounds; a robust fit hardly changes after a few.
 const ROUNDS: usize = 20;
-/// Standard deviations of the places' own levels, as shares of the difference of the ends, and
-/// their prior probabilities. Until many places have data, a search must not be sure that all
-/// builds are alike.
+/// Standard deviations of the places' own levels, as shares of the difference between the ends,
+/// with their prior probabilities. Until many places have data, a search must not be certain that
+/// all builds are alike.
 const OWN_LEVELS: [(f64, f64); 6] =
     [(0.0, 0.30), (0.0625, 0.20), (0.125, 0.20), (0.25, 0.15), (0.5, 0.10), (1.0, 0.05)];
-/// Standard deviation of the step's prior, as a multiple of the difference of the ends.
+/// Standard deviation of the step's prior, as a multiple of the difference between the ends.
 const PRIOR_OF_STEP: f64 = 2.0;
 
-/// Values with their places.
+/// Measured values, each with the index of its place.
 type Block = Vec<(usize, f64)>;
 
-/// The posterior of the step's place.
+/// The posterior distribution of the step's place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPlace {
-    /// For every place, the probability that it is the first after the step; 0 for the first place.
+    /// For each place, the probability that it is the first after the step; 0 for the first place.
     pub probabilities: Vec<f64>,
     /// Posterior mean of the step, on the scale of the values.
     pub step: f64,
-    /// Standard deviation of a value's noise, as it affects robust estimates.
+    /// Standard deviation of the noise of a value, as it affects robust estimates.
     pub noise: f64,
     /// Standard deviation of the places' own levels: the square root of their posterior mean
     /// square.
@@ -62,16 +62,17 @@ pub struct StepPlace {
 }
 
 impl StepPlace {
-    /// The probability that the step is at or before this place, that is, that the place has the
-    /// new level.
+    /// Returns the probability that the step is at or before this place, that is, that the place
+    /// has the new level.
     pub fn is_behind(&self, place: usize) -> f64 {
         self.probabilities.iter().take(place + 1).sum()
     }
 }
 
-/// Finds the step among `places` places. Each block contains places with their values, each place
-/// at most once; blocks with fewer than two values are ignored. `None` unless both ends were
-/// measured often enough and differ.
+/// Finds the step among `places` places.
+///
+/// Each block contains the values of some places, each place at most once. Blocks with fewer than
+/// two values are ignored. Returns `None` unless both ends were measured often enough and differ.
 ///
 /// O(rounds · values + measured places³).
 pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPlace> {
@@ -103,8 +104,8 @@ pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPla
 struct Fit {
     /// The levels relative to the first place, whose level is 0.
     levels: Vec<f64>,
-    /// Information about the levels, divided by the noise variance: a matrix whose rows and columns
-    /// sum to 0.
+    /// The information matrix of the levels, divided by the noise variance. Its rows and columns
+    /// each sum to 0.
     information: Matrix,
     /// The product of `information` and the levels.
     score: Vec<f64>,
@@ -145,7 +146,7 @@ impl Fit {
             let residuals = residuals(&raw, &blocks, &levels, round == 0);
             let flat: Vec<f64> = residuals.iter().flatten().copied().collect();
             let sizes: Vec<f64> = flat.iter().map(|r| r.abs()).collect();
-            // Corrects for the fit, which makes residuals smaller.
+            // The standard deviation of normal noise that has this median absolute residual.
             let scale = descriptive::median(&sizes) / normal::quantile(0.75);
             let reach = if scale > 0.0 { REACH * scale } else { f64::INFINITY };
             let inside = sizes.iter().filter(|&&size| size <= reach).count() as f64;
@@ -165,7 +166,8 @@ impl Fit {
         if spread.is_nan() || spread < 0.0 {
             return None;
         }
-        // Noiseless values get a tiny amount of noise, so that results remain finite.
+        // Noiseless values are assumed to have a tiny amount of noise, so that results remain
+        // finite.
         let largest = levels.iter().fold(0.0, |most: f64, level| most.max(level.abs()));
         let spread = spread.max((1e-6 * largest).powi(2)).max(f64::MIN_POSITIVE);
         laplacian.scale(1.0 / spread);
@@ -174,7 +176,8 @@ impl Fit {
     }
 }
 
-/// For each place, the sum of its values, each minus the mean of its block.
+/// Returns, for each place, the sum of its values after subtracting from each the mean of its
+/// block.
 fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut sums = vec![0.0; places];
     for block in blocks {
@@ -184,8 +187,8 @@ fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     sums
 }
 
-/// For each place, the median of its values, each minus the median of its block: the starting point
-/// of a robust fit.
+/// Returns, for each place, the median of its values after subtracting from each the median of its
+/// block. This is the starting point of the robust fit.
 fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut own = vec![Vec::new(); places];
     for block in blocks {
@@ -196,8 +199,8 @@ fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     own.iter().map(|own| descriptive::median(own)).collect()
 }
 
-/// Residuals from the fit. The level of a block is the mean of its remaining pseudo-values, or
-/// their median if `is_first`.
+/// Returns the residuals of the fit. The level of a block is the mean of its pseudo-values after
+/// subtracting the levels of their places, or the median if `is_first`.
 fn residuals(
     raw: &[Vec<(usize, f64)>],
     pseudo: &[Vec<(usize, f64)>],
@@ -217,13 +220,13 @@ fn residuals(
 
 fn posterior(places: usize, measured: &[usize], fit: &Fit, ends: f64) -> StepPlace {
     let count = measured.len();
-    // The step is made upwards: a step down is a step up of the negated values.
+    // Makes the step go up: a step down is a step up of the negated values.
     let sign = ends.signum();
     let size = ends.abs();
     let score: Vec<f64> = fit.score.iter().map(|own| own * sign).collect();
     let prior = 1.0 / (PRIOR_OF_STEP * size).powi(2);
-    // For each gap between measured places, and each standard deviation of own levels: the log
-    // weight and the mean of the step.
+    // The gap, log weight, mean of the step, and variance of own levels, for each gap between
+    // measured places and each standard deviation of own levels.
     let mut found: Vec<(usize, f64, f64, f64)> = Vec::new();
     for (share, probability) in OWN_LEVELS {
         let own = (share * size).powi(2);
@@ -290,7 +293,8 @@ impl Matrix {
         self.cells.chunks_exact(self.size).map(|row| dot(row, vector)).collect()
     }
 
-    /// The lower-triangular Cholesky factor; `None` unless the matrix is positive definite.
+    /// Returns the lower-triangular Cholesky factor, or `None` if the matrix is not positive
+    /// definite.
     fn factor(&self) -> Option<Self> {
         let n = self.size;
         let mut lower = Self::new(n);
@@ -311,7 +315,7 @@ impl Matrix {
     }
 }
 
-/// Solves the system given Cholesky's triangle.
+/// Solves the linear system whose matrix has the Cholesky factor `lower`.
 fn solve(lower: &Matrix, right: &[f64]) -> Vec<f64> {
     let n = lower.size;
     let mut x = right.to_vec();

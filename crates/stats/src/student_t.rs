@@ -1,17 +1,17 @@
 //! Student's t distribution with any positive number of degrees of freedom, not necessarily whole.
 //!
-//! The tail is an incomplete beta function (Abramowitz and Stegun 26.7.1) or, for many degrees of
-//! freedom, where the former loses digits, the normal tail of a transformed t (Hill, "Student's
+//! The tail is an incomplete beta function (Abramowitz and Stegun 26.7.1). For many degrees of
+//! freedom, where that loses digits, it is the normal tail of a transformed t (Hill, "Student's
 //! t-distribution", Algorithm 395, 1970). Quantiles are found by Newton's method on the logarithm
-//! of the tail, kept inside a bracket. Equal to R's `pt` and `qt`.
+//! of the tail, kept inside a bracket. The results equal those of R's `pt` and `qt`.
 
 use crate::{normal, special};
 
-/// The z ≥ 0 whose normal tail is the tail of `t` ≥ 0, if the omitted terms are negligible;
-/// otherwise `None`.
+/// Returns the z ≥ 0 whose normal tail is the tail of `t` ≥ 0, or `None` if the omitted terms are
+/// not negligible.
 ///
-/// With a = df − ½, b = 48 a² and w = √(a ln(1 + t²/df)): z = w + (w³ + 3w)/b − (4w⁷ + 33w⁵ +
-/// 240w³ + 855w)/(10 b²), to about w¹¹/(3 b³).
+/// With a = df − ½, b = 48 a² and w = √(a ln(1 + t²/df)): z = w + (w³ + 3w)/b − (4w⁷ + 33w⁵ + 240w³
+/// + 855w)/(10 b²), with an error of about w¹¹/(3 b³).
 fn normal_equivalent(t: f64, df: f64) -> Option<f64> {
     const MANY: f64 = 1000.0;
     if df < MANY {
@@ -28,12 +28,12 @@ fn normal_equivalent(t: f64, df: f64) -> Option<f64> {
     Some(square.sqrt() * (1.0 + first - second))
 }
 
-/// P(T > t) for `t` ≥ 0.
+/// Returns P(T > t) for `t` ≥ 0.
 fn upper_tail(t: f64, df: f64) -> f64 {
     if let Some(z) = normal_equivalent(t, df) {
         return normal::cdf(-z);
     }
-    // Both shares are computed as quotients, so that neither is a difference of close numbers; for
+    // Both shares are computed as quotients, so that neither is a difference of close numbers. For
     // large t the square may overflow, hence the second form.
     let ratio = t / df * t;
     let (x, y) = if ratio < 1.0 {
@@ -49,10 +49,10 @@ fn density(t: f64, df: f64) -> f64 {
     (-0.5 * (df + 1.0) * (t / df * t).ln_1p() - special::ln_beta(df / 2.0, 0.5)).exp() / df.sqrt()
 }
 
-/// P(T ≤ t) with `df` > 0 degrees of freedom, to about 1e-12 relative in the lower tail. NaN for df
-/// ≤ 0 or NaN.
+/// Returns P(T ≤ t) with `df` > 0 degrees of freedom, with a relative error of about 1e-12 in the
+/// lower tail, or NaN if `df` is NaN or not positive.
 ///
-/// An infinite `df` is the normal distribution.
+/// An infinite `df` gives the normal distribution.
 #[must_use]
 pub fn cdf(t: f64, df: f64) -> f64 {
     if t.is_nan() || df.is_nan() || df <= 0.0 {
@@ -67,10 +67,10 @@ pub fn cdf(t: f64, df: f64) -> f64 {
     if t <= 0.0 { upper_tail(-t, df) } else { 1.0 - upper_tail(t, df) }
 }
 
-/// The value that T does not exceed with probability `p`, `df` > 0; about 1e-12 relative away from
-/// p = ½.
+/// Returns the value that T does not exceed with probability `p`, for `df` > 0. The relative error
+/// is about 1e-12 away from p = ½.
 ///
-/// −∞ for 0, ∞ for 1, NaN outside 0..=1 or for df ≤ 0.
+/// Returns −∞ for 0, ∞ for 1, and NaN for `p` outside 0..=1 or df ≤ 0.
 #[must_use]
 pub fn quantile(p: f64, df: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) || df.is_nan() || df <= 0.0 {
@@ -89,7 +89,7 @@ pub fn quantile(p: f64, df: f64) -> f64 {
     sign * upper_quantile(small, df)
 }
 
-/// The t > 0 that is exceeded with probability `q` in 0..½.
+/// Returns the t > 0 that is exceeded with probability `q` in 0..½.
 fn upper_quantile(q: f64, df: f64) -> f64 {
     let z = -normal::quantile(q);
     // The t distribution has heavier tails, so the normal quantile is a lower bound.
@@ -109,7 +109,8 @@ fn upper_quantile(q: f64, df: f64) -> f64 {
         } else {
             high = t
         }
-        // Newton on ln(tail) as a function of ln(t), where heavy tails are straight lines.
+        // Newton's method on ln(tail) as a function of ln(t), in which heavy tails are straight
+        // lines.
         let slope = density(t, df) * t / tail;
         let next = t * ((tail / q).ln() / slope).exp();
         let next = if next > low && next < high { next } else { 0.5 * (low + high) };
@@ -121,7 +122,8 @@ fn upper_quantile(q: f64, df: f64) -> f64 {
     t
 }
 
-/// The two-sided quantile of a confidence level: 2.2622 for 0.95 with nine degrees of freedom.
+/// Returns the two-sided quantile of a confidence level: 2.2622 for 0.95 with nine degrees of
+/// freedom.
 #[must_use]
 pub fn two_sided(confidence: f64, df: f64) -> f64 {
     -quantile((1.0 - confidence) / 2.0, df)

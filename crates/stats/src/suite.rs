@@ -1,12 +1,12 @@
-//! Summary of many benchmarks: the geometric mean of their ratios, with its uncertainty.
+//! Summarizes many benchmarks by the geometric mean of their ratios, with its uncertainty.
 //!
 //! Each benchmark contributes the Hodges-Lehmann shift of the logarithms (for blocks, the
 //! pseudo-median of the per-block log-ratios), so that a stall does not affect it; the mean of
 //! these shifts is the logarithm of the geometric mean. There are two intervals for two questions.
 //! The first is for *these benchmarks*: only the samples are random, so each sample is resampled.
-//! The second is for *benchmarks of this kind*: the given ones represent others, so the benchmarks
-//! are resampled, with their effects as measured, which already include the variation of their
-//! samples (Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 8). Both are
+//! The second is for *benchmarks of this kind*: the given benchmarks represent others, so the
+//! benchmarks are resampled, with their effects as measured, which already include the variation of
+//! their samples (Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 8). Both are
 //! percentile intervals; since a percentile interval from few benchmarks is too narrow, the second
 //! is stretched by t/z · √(k/(k − 1)) about the estimate, and is never narrower than the first.
 //! p-values of single benchmarks are adjusted by [`crate::adjust`].
@@ -24,7 +24,7 @@ pub enum Benchmark<'a> {
         /// Values of the other subject, n ≥ 1.
         y: &'a [f64],
     },
-    /// Blocks with both sides.
+    /// Blocks in which both subjects were measured.
     Blocks {
         /// The ratio in each block, other over reference, n ≥ 1.
         ratios: &'a [f64],
@@ -38,8 +38,8 @@ enum Logs {
 }
 
 impl Logs {
-    /// Returns the logarithms of a benchmark's values; `None` for an empty sample, or a value that
-    /// is not positive and finite.
+    /// Returns the logarithms of a benchmark's values, or `None` if a sample is empty or a value is
+    /// not positive and finite.
     fn of(benchmark: &Benchmark<'_>) -> Option<Self> {
         let logs = |xs: &[f64]| {
             let usable = !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
@@ -72,20 +72,20 @@ impl Logs {
 pub struct GeometricMean {
     /// The geometric mean of the benchmarks' ratios, other over reference.
     pub estimate: f64,
-    /// The ratio of each benchmark, in order.
+    /// The ratio of each benchmark, in the order given.
     pub ratios: Vec<f64>,
-    /// The interval for these benchmarks.
+    /// The interval if only the samples, not the benchmarks, are random.
     pub of_these: Interval,
-    /// The interval for benchmarks of this kind; `None` for a single one.
+    /// The interval for benchmarks of this kind, or `None` if there is only one benchmark.
     pub of_such: Option<Interval>,
 }
 
-/// The geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with `resamples`
-/// resamples.
+/// Computes the geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with
+/// `resamples` resamples.
 ///
-/// `None` for no benchmarks, an empty sample, a value that is not positive and finite, no resamples
-/// or any other confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n +
-/// m)).
+/// Returns `None` if there are no benchmarks or no resamples, a sample is empty, a value is not
+/// positive and finite, or the confidence is out of range. The same seed gives the same digits.
+/// O(resamples · Σ (n + m) log(n + m)).
 #[must_use]
 pub fn geometric_mean(
     benchmarks: &[Benchmark<'_>],
@@ -121,7 +121,8 @@ pub fn geometric_mean(
             lower: estimate + (found.lower - estimate) * stretch,
             upper: estimate + (found.upper - estimate) * stretch,
         };
-        // The interval for such benchmarks must be at least as wide as that for these.
+        // The interval for benchmarks of this kind must be at least as wide as that for these
+        // benchmarks.
         Interval {
             lower: stretched.lower.min(of_these.lower),
             upper: stretched.upper.max(of_these.upper),
@@ -136,8 +137,8 @@ pub fn geometric_mean(
     })
 }
 
-/// The same number of values drawn with replacement, ascending. Draws are counted per value, so
-/// that no sorting is needed.
+/// Draws as many values as given, with replacement, and returns them in ascending order. Draws are
+/// counted per value, so that no sorting is needed.
 fn resampled(sorted: &[f64], stream: &mut Stream) -> Vec<f64> {
     let mut counts = vec![0_u32; sorted.len()];
     sorted.iter().for_each(|_| counts[stream.next_index(sorted.len())] += 1);

@@ -1,4 +1,4 @@
-//! The difference and ratio of two means from summaries.
+//! The difference and ratio of two means, computed from summaries.
 //!
 //! Welch's test (1947) needs only the means, their standard errors and the numbers of values, so
 //! summaries give the same result as R's `t.test(y, x)` gives from the values. The ratio of
@@ -39,18 +39,18 @@ impl Summarised {
     }
 }
 
-/// The difference of the means, y − x. R: `t.test(y, x)`.
+/// Tests the difference of the means, y − x, like R's `t.test(y, x)`.
 ///
-/// `None` if a number is not finite, a count is below two, or nothing varies on either side. O(1).
+/// Returns `None` if a number is not finite, a count is below two, or neither side varies. O(1).
 #[must_use]
 pub fn welch(x: &Summarised, y: &Summarised) -> Option<TTest> {
     (x.is_usable() && y.is_usable()).then_some(())?;
     test(y.mean - x.mean, (x.standard_error, x.count), (y.standard_error, y.count))
 }
 
-/// The logarithm of the ratio of the means, ln(y / x), by the delta method.
+/// Tests the logarithm of the ratio of the means, ln(y / x), by the delta method.
 ///
-/// `None` in the same cases as [`welch`], and if a mean is not positive. O(1).
+/// Returns `None` in the same cases as [`welch`], and if a mean is not positive. O(1).
 #[must_use]
 pub fn log_ratio(x: &Summarised, y: &Summarised) -> Option<TTest> {
     let positive = x.mean > 0.0 && y.mean > 0.0;

@@ -8,16 +8,17 @@
 use crate::p_values::PValues;
 use crate::{Interval, descriptive, student_t};
 
-/// An estimate with its standard error.
+/// An estimate with its standard error, degrees of freedom and t statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TTest {
-    /// The mean, the mean difference, or the difference of means second − first.
+    /// The mean, the mean of the differences of pairs, or the difference of the means, second −
+    /// first.
     pub estimate: f64,
     /// Standard error of the estimate; 0 only if all differences of pairs are 0.
     pub standard_error: f64,
     /// Degrees of freedom, not necessarily whole.
     pub df: f64,
-    /// Estimate over standard error; NaN for 0/0.
+    /// The estimate divided by its standard error; NaN for 0/0.
     pub t: f64,
 }
 
@@ -26,20 +27,21 @@ impl TTest {
         TTest { estimate, standard_error, df, t: estimate / standard_error }
     }
 
-    /// The statistic against a value other than 0: (estimate − value) / standard error.
+    /// Returns the statistic against a value other than 0: (estimate − value) / standard error.
     #[must_use]
     pub fn t_against(&self, value: f64) -> f64 {
         (self.estimate - value) / self.standard_error
     }
 
-    /// p-values against 0.
+    /// Returns the p-values against 0.
     #[must_use]
     pub fn p(&self) -> PValues {
         let below = |t: f64| student_t::cdf(t, self.df);
         PValues { two: 2.0 * below(-self.t.abs()), less: below(self.t), greater: below(-self.t) }
     }
 
-    /// The interval for the estimated quantity, at `confidence` in 0..1; `None` if t is undefined.
+    /// Returns the interval for the estimated quantity at `confidence` in 0..1, or `None` if t is
+    /// undefined.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.t.is_nan() || !(0.0..1.0).contains(&confidence) {
@@ -50,10 +52,10 @@ impl TTest {
     }
 }
 
-/// The mean of one sample against 0. R: `t.test(xs)`.
+/// Tests the mean of one sample against 0, like R's `t.test(xs)`.
 ///
-/// `xs`: finite, n ≥ 2, any order; `None` for fewer, and for values that are constant up to
-/// rounding. O(n).
+/// `xs` must be finite, in any order. Returns `None` for fewer than two values, and for values that
+/// are constant up to rounding. O(n).
 #[must_use]
 pub fn one_sample(xs: &[f64]) -> Option<TTest> {
     if xs.len() < 2 {
@@ -68,10 +70,11 @@ pub fn one_sample(xs: &[f64]) -> Option<TTest> {
     Some(TTest::new(mean, error, n - 1.0))
 }
 
-/// The mean of the differences y_i − x_i. R: `t.test(y, x, paired = TRUE)`.
+/// Tests the mean of the differences y_i − x_i. R: `t.test(y, x, paired = TRUE)`.
 ///
-/// Both finite, of the same length n ≥ 2; otherwise `None`, also for differences that are all equal
-/// but not 0. Differences that are all 0 give an estimate of 0 with a t of NaN. O(n).
+/// Both samples must be finite and of the same length n ≥ 2. Returns `None` otherwise, or if all
+/// differences are equal but not 0. Differences that are all 0 give an estimate of 0 with a t of
+/// NaN. O(n).
 #[must_use]
 pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
     if x.len() != y.len() {
@@ -81,10 +84,10 @@ pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
     one_sample(&differences)
 }
 
-/// The difference of two means with a common variance. R: `t.test(y, x, var.equal = TRUE)`.
+/// Tests the difference of two means with a common variance. R: `t.test(y, x, var.equal = TRUE)`.
 ///
-/// Both finite, any order, not empty, three values in total; otherwise `None`, also if both are
-/// constant up to rounding. O(n + m).
+/// Both samples must be finite, in any order and not empty, with three values in total. Returns
+/// `None` otherwise, or if both are constant up to rounding. O(n + m).
 #[must_use]
 pub fn pooled(x: &[f64], y: &[f64]) -> Option<TTest> {
     let (n, m) = (x.len() as f64, y.len() as f64);
@@ -92,8 +95,8 @@ pub fn pooled(x: &[f64], y: &[f64]) -> Option<TTest> {
     two_sample(x, y, error, n + m - 2.0)
 }
 
-/// The pooled standard deviation of two samples, with n + m − 2 degrees of freedom; `None` for an
-/// empty sample or fewer than three values in total. O(n + m).
+/// Returns the pooled standard deviation of two samples, with n + m − 2 degrees of freedom, or
+/// `None` if a sample is empty or there are fewer than three values in total. O(n + m).
 #[must_use]
 pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.is_empty() || y.is_empty() || x.len() + y.len() < 3 {
@@ -105,11 +108,11 @@ pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(((squares(x) + squares(y)) / (x.len() + y.len() - 2) as f64).sqrt())
 }
 
-/// The difference of two means, each with its own variance, with Satterthwaite's degrees of
+/// Tests the difference of two means, each with its own variance, with Satterthwaite's degrees of
 /// freedom. R: `t.test(y, x)`.
 ///
-/// Both finite, any order, two values each; otherwise `None`, also if both are constant up to
-/// rounding. O(n + m).
+/// Both samples must be finite, in any order, with two values each. Returns `None` otherwise, or if
+/// both are constant up to rounding. O(n + m).
 #[must_use]
 pub fn welch(x: &[f64], y: &[f64]) -> Option<TTest> {
     if x.len() < 2 || y.len() < 2 {
@@ -142,15 +145,15 @@ fn one_number(xs: &[f64]) -> bool {
     high - low <= 8.0 * f64::EPSILON * low.abs().max(high.abs())
 }
 
-/// The difference of the means, y − x, after subtracting the first x from all values. NaN for an
-/// empty sample. O(n + m).
+/// Returns the difference of the means, y − x, after subtracting the first x from all values, or
+/// NaN for an empty sample. O(n + m).
 #[must_use]
 pub fn mean_difference(x: &[f64], y: &[f64]) -> f64 {
     let Some(&origin) = x.first() else { return f64::NAN };
     mean_above(y, origin) - mean_above(x, origin)
 }
 
-/// The mean of the distances from `origin`, refined once.
+/// Returns the mean of the distances from `origin`, refined once.
 pub(crate) fn mean_above(xs: &[f64], origin: f64) -> f64 {
     let n = xs.len() as f64;
     let rough = xs.iter().map(|x| x - origin).sum::<f64>() / n;

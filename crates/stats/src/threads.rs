@@ -1,7 +1,7 @@
-//! The thread pool for parallel work. If the system allows no further threads, work runs on the
+//! The thread pool for parallel work. If the system refuses to create threads, the work runs on the
 //! calling thread.
 //!
-//! Callers must ensure that work gives the same digits on any number of threads.
+//! Callers must ensure that their work gives the same digits on any number of threads.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::LazyLock;

@@ -1,22 +1,23 @@
-//! Drift of a series during its measurement.
+//! Measures the drift of a series during its measurement.
 //!
 //! The direction is Spearman's rank correlation with time, which is sensitive to any steady drift
 //! but not to single outliers. The amount is the Hodges-Lehmann shift from the first third to the
-//! last, in the unit of the values. Both are for checks of effect size, not for comparing subjects.
+//! last, in the unit of the values. Both are meant for checking the size of the effect, not for
+//! comparing subjects.
 
 use crate::{autocorrelation, descriptive, two_sample};
 
-/// Spearman's rank correlation of the values with their index, in −1..=1; 0 for a constant series
-/// or n < 2.
+/// Returns Spearman's rank correlation of the values with their index, in −1..=1, or 0 for a
+/// constant series or n < 2.
 ///
-/// `xs`: finite, in order of measurement; O(n log n). R: `cor(seq_along(x), x, method =
-/// "spearman")`.
+/// `xs` must be finite and in order of measurement. O(n log n). Like R's `cor(seq_along(x), x,
+/// method = "spearman")`.
 #[must_use]
 pub fn rank_correlation(xs: &[f64]) -> f64 {
     correlation_of_ranks(&autocorrelation::ranks(xs))
 }
 
-/// Like [`rank_correlation`], from the values' [`ranks`](autocorrelation::ranks). O(n).
+/// Like [`rank_correlation`], but takes the [`ranks`](autocorrelation::ranks) of the values. O(n).
 #[must_use]
 pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
     if ranks.len() < 2 {
@@ -34,20 +35,20 @@ pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
     if of_values == 0.0 { 0.0 } else { both / (of_values * of_time).sqrt() }
 }
 
-/// The rank correlation with time times √(n − 1): standard normal for independent values of any
-/// distribution, n large.
+/// Returns the rank correlation with time, multiplied by √(n − 1). For many independent values of
+/// any distribution, this is standard normal.
 ///
-/// For dependent values its standard deviation is about √τ; divide by it if that matters.
+/// For dependent values, its standard deviation is about √τ; divide by it if that matters.
 #[must_use]
 pub fn z_score(xs: &[f64]) -> f64 {
     rank_correlation(xs) * (xs.len().saturating_sub(1) as f64).sqrt()
 }
 
-/// The shift from the first third of the series to the last: the Hodges-Lehmann shift. `None` for n
+/// Returns the Hodges-Lehmann shift from the first third of the series to the last, or `None` for n
 /// < 3.
 ///
-/// A linear drift covers two thirds of its range between the middles of these parts. `xs`: finite,
-/// in order; O(n log n) typically.
+/// A linear drift covers two thirds of its range between the middles of these parts. `xs` must be
+/// finite and in order of measurement. O(n log n) typically.
 #[must_use]
 pub fn shift_between_thirds(xs: &[f64]) -> Option<f64> {
     let third = xs.len() / 3;

@@ -1,12 +1,12 @@
-//! Two separate samples: the shift between them, distribution-free intervals for it, and the
-//! classical tests.
+//! Compares two separate samples: the shift between them, distribution-free intervals for it, and
+//! the classical tests.
 //!
 //! The estimate is that of Hodges and Lehmann (1963), the median of all differences. Each interval
 //! in this module extends from one of these differences to another, chosen by the exact
 //! distribution of the Mann-Whitney statistic, by its normal approximation as in R (`wilcox.test`),
 //! or by placements, which do not assume equal spread and can be widened for dependence. The second
-//! sample is compared with the first, the reference: shifts are `y` − `x`, ratios `y` / `x`, and
-//! "less" means a smaller `y`; R's `f(y, x)` is `f(x, y)` here. The exception is the
+//! sample is compared with the first, the reference: shifts are `y` − `x`, ratios are `y` / `x`,
+//! and "less" means a smaller `y`, so R's `f(y, x)` is `f(x, y)` here. The exception is the
 //! Kolmogorov-Smirnov test, whose alternatives are about distribution functions, as in R.
 
 mod brunner_munzel;
@@ -38,8 +38,8 @@ pub use variance_ratio::{VarianceRatio, variance_ratio};
 use crate::Interval;
 use crate::selection::{SortedMatrix, is_ascending};
 
-/// The matrix of all y_j − x_i; rows take x in descending order, so that columns ascend. `None`
-/// unless both samples are finite and ascending.
+/// Returns the matrix of all y_j − x_i. Rows take x in descending order, so that columns ascend.
+/// `None` unless both samples are finite and ascending.
 fn differences<'a>(
     x_sorted: &'a [f64],
     y_sorted: &'a [f64],
@@ -50,21 +50,21 @@ fn differences<'a>(
         .then(|| SortedMatrix::rectangle(x_sorted.len(), y_sorted.len(), difference))
 }
 
-/// The shift from `x` to `y`: the median of all y_j − x_i, the mean of the two middle ones for an
-/// even number.
+/// Returns the shift from `x` to `y`: the median of all y_j − x_i, or the mean of the two middle
+/// ones if their number is even.
 ///
-/// Both ascending, finite, n ≥ 1 each (otherwise NaN). Exactly the result of sorting all n·m
-/// differences, in O((n + m) log) time typically and O(n + m) memory.
+/// Both samples must be ascending and finite, n ≥ 1 each (otherwise NaN). The result is exactly
+/// that of sorting all n·m differences, in O((n + m) log) time typically and O(n + m) memory.
 #[must_use]
 pub fn hodges_lehmann(x_sorted: &[f64], y_sorted: &[f64]) -> f64 {
     differences(x_sorted, y_sorted).and_then(|all| all.median()).unwrap_or(f64::NAN)
 }
 
-/// The differences y_j − x_i number `lower` and `upper` in ascending order (1-based); `None` if a
-/// number does not exist.
+/// Returns the differences y_j − x_i with the numbers `lower` and `upper` in ascending order
+/// (1-based), or `None` if a number does not exist.
 ///
-/// Both samples ascending, finite, otherwise `None`. O((n + m) log) time typically, O(n + m)
-/// memory.
+/// Both samples must be ascending and finite; otherwise `None`. O((n + m) log) time typically, O(n
+/// + m) memory.
 #[must_use]
 pub fn difference_interval(
     x_sorted: &[f64],
@@ -79,9 +79,9 @@ pub fn difference_interval(
 /// Computes [`hodges_lehmann`] and [`mann_whitney_asymptotic_interval`] in one search, which takes
 /// little longer than either alone.
 ///
-/// Both samples ascending, finite, n ≥ 1 each, `confidence` in 0..1; otherwise `None`. Typically
-/// O((n + m) log(n + m)) time; memory of 4 bytes for each value of both samples, and 8 bytes for a
-/// quarter of them.
+/// Both samples must be ascending and finite, n ≥ 1 each, with `confidence` in 0..1; otherwise
+/// `None`. Typically takes O((n + m) log(n + m)) time, and 4 bytes of memory for each value of both
+/// samples plus 8 bytes for a quarter of them.
 #[must_use]
 pub fn shift_with_interval(
     x_sorted: &[f64],

@@ -1,5 +1,5 @@
-//! The requirements for a run of a suite, the resulting additions to the user's command, and the
-//! outcome of the run.
+//! The requirements for a run of a suite, the additions to the user's command that follow from
+//! them, and the outcome of the run.
 
 use assay_data::private;
 use std::collections::BTreeMap;
@@ -24,13 +24,14 @@ pub enum Order {
 pub struct RunRequirements {
     /// The order of tests.
     pub order: Order,
-    /// Only these tests, by name, in this order if the framework supports it; `None` for all tests.
+    /// Run only the tests with these names, in this order if the framework supports it; `None` for
+    /// all tests.
     pub only: Option<Vec<String>>,
-    /// Count causes (log lines, SQL statements).
+    /// Count what causes each test's work (log lines, SQL statements).
     pub causes: bool,
-    /// Run each test beneath its own stack frame, for samplers.
+    /// Run each test below a stack frame of its own, for samplers.
     pub frames: bool,
-    /// Record what each test uses of the project in this top directory.
+    /// Record what each test uses of the project with this root directory.
     pub coverage: Option<PathBuf>,
     /// Directory in which test programs are recorded so that they can be rerun
     /// ([`programs`](crate::programs)).
@@ -44,7 +45,7 @@ pub struct Text {
     pub path: PathBuf,
     /// Contents of the file.
     pub content: Vec<u8>,
-    /// Make the file executable.
+    /// Whether the file is executable.
     pub runs: bool,
 }
 
@@ -59,7 +60,8 @@ pub struct Request {
     pub options: Vec<(String, String)>,
     /// Variables that hold directories (`PYTHONPATH`), prepended to the user's value with a colon.
     pub paths: Vec<(String, String)>,
-    /// Files to write, in the room of the run or, if they are the same for all runs, next to it.
+    /// Files to write, in the directory of the run or, if they are the same for all runs, next to
+    /// it.
     pub files: Vec<Text>,
     /// Directories to create.
     pub directories: Vec<PathBuf>,
@@ -89,7 +91,7 @@ impl Request {
     /// may run as.
     ///
     /// # Errors
-    /// If something cannot be written; returns its path and the error.
+    /// Returns the path and the error if a file or directory cannot be written.
     pub fn write(&self) -> Result<(), (PathBuf, io::Error)> {
         self.written(|path| fs::create_dir_all(path), |path, text| fs::write(path, text))
     }
@@ -97,7 +99,7 @@ impl Request {
     /// Like [`write`](Self::write), but accessible only to the current user.
     ///
     /// # Errors
-    /// Like [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_privately(&self) -> Result<(), (PathBuf, io::Error)> {
         // Permissions of an existing directory are not changed.
         let make = |path: &Path| if path.is_dir() { Ok(()) } else { private::directory(path) };
@@ -134,9 +136,9 @@ impl Request {
     }
 }
 
-/// Adds the variables that runs need to an environment: `plain` variables replace existing ones;
-/// `options` are appended to the value in `env`, or else to this process's own value; `paths` are
-/// prepended likewise.
+/// Adds the variables that runs need to an environment. `plain` variables replace existing ones.
+/// `options` are appended to the value in `env` or, if there is none, to this process's own value;
+/// `paths` are prepended in the same way.
 pub fn add_to_environment<'a>(
     env: &mut BTreeMap<String, String>,
     plain: impl IntoIterator<Item = &'a (String, String)>,
@@ -172,7 +174,7 @@ pub struct Answer<'a> {
     pub began: f64,
     /// End time, in seconds of the same clock.
     pub ended: f64,
-    /// Offset to add to that clock to get the seconds since 1970.
+    /// Offset that converts times of that clock to seconds since 1970 when added to them.
     pub since_1970: f64,
 }
 

@@ -1,5 +1,5 @@
-//! The command of a suite, and the position of the framework's own program in it: after `env`,
-//! `bundle exec`, `python -m`, `npx`, `npm test` and the like.
+//! The command of a suite, and the position in it of the framework's own program, which may come
+//! after `env`, `bundle exec`, `python -m`, `npx`, `npm test` and the like.
 
 use crate::asking::Request;
 use assay_data::list;
@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Programs that run the command that follows them, each with the word that must come in between;
-/// the word is empty if there is none.
+/// Programs that run the command that follows them, each with the word that must come in between,
+/// or an empty word if there is none.
 const STARTERS: [(&str, &str); 27] = [
     ("bundle", "exec"),
     ("rbenv", "exec"),
@@ -199,7 +199,7 @@ impl Call {
         self.arguments().into_iter().find(|word| !word.starts_with(['-', '+']))
     }
 
-    /// Returns the words of the script if the command runs one through a package manager.
+    /// Returns the words of the package script if the command runs one through a package manager.
     pub fn script(&self) -> Option<&[String]> {
         self.script.as_deref()
     }
@@ -219,14 +219,14 @@ impl Call {
     }
 
     /// Returns all words, with `options` inserted directly after the first argument equal to
-    /// `word`; if no argument is, after the framework's program.
+    /// `word`, or after the framework's program if no argument is.
     pub fn with_options_behind(&self, word: &str, options: &[String]) -> Vec<OsString> {
         let place = self.argv[self.at..].iter().position(|own| own == word);
         self.inserted(self.at + place.unwrap_or(0) + 1, options)
     }
 
     /// Returns the call without these options of the framework's program and their values, whether
-    /// the value is a word of its own or follows a `=`.
+    /// a value is a word of its own or follows a `=`.
     pub fn without(&self, options: &[&str]) -> Self {
         let mut call = self.clone();
         let own = call.argv.split_off(self.at + 1);
@@ -242,8 +242,8 @@ impl Call {
         call
     }
 
-    /// Returns all words, with `words` appended; for an npm script, after the `--` that npm
-    /// requires.
+    /// Returns all words, with `words` appended. For an npm script, they come after the `--` that
+    /// npm requires.
     pub fn with_last(&self, words: &[String]) -> Vec<OsString> {
         let is_npm = self.script.is_some() && self.is(&["npm"]);
         let mark =
@@ -268,10 +268,10 @@ impl Call {
     }
 
     /// Makes the `env` commands of the call pass on the request's variables: assay's values are
-    /// added to variables that `env` sets, and variables that it removes are set again. The words
-    /// before the framework's program must still be those of the call.
+    /// added to variables that `env` sets, and variables that `env` removes are set again. The
+    /// words before the framework's program must still be those of the call.
     pub(crate) fn through_env(&self, mut request: Request) -> Request {
-        // In reverse order so that indices remain valid.
+        // In reverse order, so that indices remain valid.
         for env in self.envs.iter().rev() {
             let mut more = Vec::new();
             let ours = [
@@ -312,8 +312,8 @@ impl Call {
         request
     }
 
-    /// Returns texts that may name what the command runs: its words, and the lines of its script or
-    /// Makefile.
+    /// Returns texts that may name what the command runs: the command's words, and the lines of its
+    /// script or Makefile.
     pub(crate) fn behind(&self) -> Vec<String> {
         let words = self.argv.iter().map(|word| word.to_string_lossy().into_owned());
         let mut all: Vec<String> = words.collect();
@@ -333,7 +333,7 @@ impl Call {
         all
     }
 
-    /// Reads a file of the project if it is text and not too large.
+    /// Reads a file of the project, or returns `None` if the file is not text or is too large.
     pub fn text(&self, path: &str) -> Option<String> {
         let path = self.directory.join(path);
         let metadata = fs::metadata(&path).ok().filter(|file| file.is_file())?;
@@ -361,7 +361,7 @@ impl Call {
     }
 }
 
-/// The way in which a variable set by assay is combined with the user's value.
+/// How a variable set by assay is combined with the user's value.
 #[derive(Clone, Copy)]
 enum Combination {
     Replaces,
@@ -418,7 +418,7 @@ pub(crate) fn base_name(word: &str) -> &str {
     name.unwrap_or(word)
 }
 
-/// Returns a program's name without a version suffix added by distributions, as in `bundle3.1` and
+/// Returns a program's name without a version suffix added by a distribution, as in `bundle3.1` and
 /// `pytest-3`.
 fn bare(name: &str) -> &str {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -436,7 +436,7 @@ pub(crate) fn is_python(name: &str) -> bool {
     })
 }
 
-/// Returns the index of the module in the words after the Python program.
+/// Returns the index of the module name in the words after the Python program.
 fn module_of(words: &[String]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

@@ -1,10 +1,11 @@
 //! Records which parts of a project each test uses, and selects the tests affected by a change.
 //!
 //! A [`Cutter`] supplied by the caller divides a source file into [`Blocks`], which are identified
-//! by their content; the grammars it needs are large, and few programs include them (crate
-//! `assay-mutate`). A [`Map`] has, for each test, the checksums of the blocks it entered and of the
-//! files it opened. [`choose`] compares them with the current files of the [`Project`]. The map is
-//! kept in a [`Store`]. docs/internals/007-watching.md describes what is recorded and what is not.
+//! by their content. The grammars that a cutter needs are large, so few programs include them
+//! (crate `assay-mutate`). A [`Map`] has, for each test, the checksums of the blocks it entered and
+//! of the files it opened. [`choose`] compares them with the current files of the [`Project`]. The
+//! map is kept in a [`Store`]. docs/internals/007-watching.md describes what is recorded and what
+//! is not.
 //!
 //! Nothing is run, traced or printed here. The caller provides the observations of a run
 //! ([`assay_data::seen`]).

@@ -1,4 +1,4 @@
-//! Errors of running a suite. Their messages complete a sentence about the suite.
+//! Errors of running a suite. Each message completes a sentence about the suite.
 
 use assay_data::system_error::reason;
 use std::borrow::Cow;
@@ -13,9 +13,9 @@ pub enum SuiteError {
         "it printed no test results (it said: {said}), and its framework is not recognized; {cure}"
     )]
     Unknown {
-        /// The command's output.
+        /// The most informative line of the command's output.
         said: String,
-        /// The recommended action.
+        /// What to do about it.
         cure: String,
     },
     /// No framework has this name.
@@ -26,7 +26,7 @@ pub enum SuiteError {
         /// The known names.
         known: String,
     },
-    /// The framework does not support the request.
+    /// The framework does not support what the run requires.
     #[error("{framework} {what}")]
     Unable {
         /// Name of the framework.
@@ -34,20 +34,20 @@ pub enum SuiteError {
         /// The missing capability and what to do instead; follows the name.
         what: String,
     },
-    /// The framework is too old.
+    /// The framework's version is too old.
     #[error("{framework} {needed} or later is needed: {said}")]
     TooOld {
         /// Name of the framework.
         framework: &'static str,
         /// The first supported version.
         needed: &'static str,
-        /// The command's output.
+        /// The most informative line of the command's output.
         said: String,
     },
     /// No tests were run.
     #[error("it ran no test{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoTests {
-        /// The command's output.
+        /// The most informative line of the command's output, if any.
         said: Option<String>,
     },
     /// No test has any of the requested names.
@@ -59,31 +59,31 @@ pub enum SuiteError {
     /// The command did not write the report file that the user named.
     #[error("it did not write {file} (--framework junit:{file}){}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NotWritten {
-        /// The file, as the user named it.
+        /// Path of the file, as the user gave it.
         file: String,
-        /// The command's output.
+        /// The most informative line of the command's output, if any.
         said: Option<String>,
     },
-    /// The command left no report.
+    /// The command did not write a report.
     #[error("it left no report{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoReport {
-        /// The command's output.
+        /// The most informative line of the command's output, if any.
         said: Option<String>,
     },
     /// A report cannot be read.
     #[error("its report {what} can't be read: {why}")]
     Garbage {
-        /// The report file.
+        /// The report, such as the path of its file.
         what: String,
-        /// The problem.
+        /// The reason why it cannot be read.
         why: String,
     },
-    /// A file cannot be read.
+    /// A file or directory cannot be read.
     #[error("{}: {reason}", .path.display(), reason = reason(source))]
     Unreadable {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// The system's error.
+        /// The error from the system.
         source: io::Error,
     },
 }
@@ -95,8 +95,8 @@ impl SuiteError {
 }
 
 /// Returns the most informative line of a command's output, in backticks, limited to 200
-/// characters: in order of preference, a line that names an exception, one that begins with
-/// `error`, one that mentions an error, one that begins with a place in a file (`a.go:9:1:`), or
+/// characters. In order of preference, this is a line that names an exception, one that begins with
+/// `error`, one that mentions an error, one that begins with a position in a file (`a.go:9:1:`), or
 /// the last line. Lines that begin a summary of the command's options are skipped.
 pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
@@ -143,8 +143,8 @@ pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     Some(format!("`{}`", line.chars().take(200).collect::<String>()))
 }
 
-/// Returns a line of a command's output. If the line is an event of `go test -json`, returns the
-/// output of the tests or the compiler that it contains.
+/// Returns what a line of a command's output says: for an event of `go test -json`, the output of
+/// the tests or the compiler that it contains, if any.
 fn spoken(line: &str) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "PascalCase")]

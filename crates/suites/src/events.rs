@@ -1,6 +1,6 @@
-//! Reads what the hooks loaded into a suite's processes wrote: one file per process, one JSON
-//! object per line (version 1; the hooks document the members). A killed process leaves a file
-//! without a final line, and possibly an incomplete line.
+//! Reads the files written by the hooks that were loaded into a suite's processes. There is one
+//! file per process, with one JSON object per line (version 1; the hooks document the members). A
+//! killed process leaves a file without a final line, and possibly with an incomplete line.
 
 mod names;
 mod tail;
@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 /// Maximum number of faults kept for a run.
 const MOST_FAULTS: usize = 20;
 
-/// The members of all kinds of lines; each kind has a member that no other kind has.
+/// The members of all kinds of lines. Each kind has a member that no other kind has.
 #[derive(Deserialize)]
 pub(crate) struct EventLine {
     assay_tests: Option<u32>,
@@ -56,13 +56,13 @@ pub(crate) struct EventLine {
     teardown: Option<f64>,
     gc: Option<f64>,
     gc_of: Option<GcTimes>,
-    /// Duration of a test whose phases are incomplete.
+    /// Duration of a test whose phases are incomplete, in seconds.
     took: Option<f64>,
     /// True if this is another attempt at the test with this name.
     #[serde(default)]
     again: bool,
-    /// True for a failure outside of tests: in a hook, a fixture shared by several tests, or a
-    /// file.
+    /// True for a failure outside of tests, such as in a hook, in a fixture shared by several
+    /// tests, or in a file.
     #[serde(default)]
     beside: bool,
     #[serde(default)]
@@ -72,7 +72,7 @@ pub(crate) struct EventLine {
 }
 
 impl EventLine {
-    /// Returns the name of the test that ended, true if it failed, and its message; `None` for
+    /// Returns the name of the test that ended, whether it failed, and its message, or `None` for
     /// other lines.
     pub(crate) fn ended_test(&self) -> Option<(&str, bool, Option<&str>)> {
         let failed = matches!(self.status.as_deref(), Some("failed" | "error"));
@@ -91,11 +91,11 @@ struct GcTimes {
     teardown: f64,
 }
 
-/// Returns the event files of all processes in a directory, sorted by process ID so that the order
-/// of rows is as stable across runs as the order of processes.
+/// Returns the event files of all processes in a directory, sorted by path. Their names are process
+/// IDs, so the order of rows is as stable across runs as the order of processes.
 ///
 /// # Errors
-/// If the directory cannot be read.
+/// Returns an error if the directory cannot be read.
 pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -108,10 +108,12 @@ pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Reads the event files of all processes in a directory; `None` if there are none. O(bytes).
+/// Reads the event files of all processes in a directory. Returns `None` if there are none.
+/// O(bytes).
 ///
 /// # Errors
-/// If a file cannot be read, or contains a line before the last that was not written by a hook.
+/// Returns an error if a file cannot be read, or if a line before its last was not written by a
+/// hook.
 pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
     let paths = match files(directory) {
         Ok(paths) => paths,
@@ -123,8 +125,8 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
         let mut bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
         let tail = Tail::of(path);
         let phase = tail.as_ref().and_then(|tail| tail.phase);
-        // A process that was killed after writing its lines but before clearing the tail has them
-        // twice.
+        // If a process was killed after writing its lines but before clearing the tail, the lines
+        // are in both places.
         if let Some(tail) = tail.filter(|tail| tail.behind == bytes.len() as u64) {
             bytes.extend(tail.bytes);
         }
@@ -133,11 +135,11 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
     Ok(gathered.finish())
 }
 
-/// Reads the events of one process from memory; `name` identifies them in errors. `None` if the
-/// process did not identify itself. O(bytes).
+/// Reads the events of one process from memory. `name` identifies them in errors. Returns `None` if
+/// the process did not identify itself. O(bytes).
 ///
 /// # Errors
-/// If a line before the last was not written by a hook.
+/// Returns an error if a line before the last was not written by a hook.
 pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
     let mut gathered = EventCollector::default();
     gathered.file(bytes, None, Path::new(name))?;
@@ -150,11 +152,11 @@ pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
 pub(crate) struct OpenEntries(pub Vec<Unfinished>);
 
 impl OpenEntries {
-    /// Updates the open tests and spans from a line.
+    /// Updates the open tests and spans with the event of a line.
     pub fn take(&mut self, line: &EventLine) {
         let Self(running) = self;
-        // Very short spans may have no end line. A span is over when a test begins or ends, or when
-        // the process ends.
+        // Very short spans may have no end line, so a span also ends when a test begins or ends, or
+        // when the process ends.
         let is_over = line.start.is_some()
             || line.test.is_some()
             || line.end.is_some() && line.span.is_none();
@@ -199,18 +201,20 @@ pub(crate) fn holds(name: &str, test: &str) -> bool {
 #[derive(Default)]
 struct EventCollector {
     run: Run,
-    /// Name of each test as reported.
+    /// The name of each test, as the hook reported it.
     names: Vec<String>,
-    /// Total duration of the phases of each test, if known. Work of the framework between phases
-    /// (failure reports) is not included.
+    /// Total duration of the phases of each test in seconds, if known. The framework's work between
+    /// phases (failure reports) is not included.
     took: Vec<Option<f64>>,
     /// Processes that ended normally.
     ended: HashSet<u32>,
-    /// Usage recorded for the tests.
+    /// What the tests used.
     seen: seen::UsageCollector,
-    /// Open spans outside of tests in processes that did not end normally, with the parent process.
+    /// Spans outside of tests that are still open at the end of a process's events, with the ID of
+    /// its parent process.
     beside: Vec<(Option<u32>, Unfinished)>,
-    /// The workers: index of the process, the parent process, and whether it ended normally.
+    /// For each worker, the index of its process, the ID of its parent process, and whether it
+    /// ended normally.
     workers: Vec<(usize, Option<u32>, bool)>,
 }
 
@@ -324,7 +328,7 @@ impl EventCollector {
         }
     }
 
-    /// Adds what a test of the current process, or the process outside of tests, used.
+    /// Adds what was used by a test of the current process, or by the process outside of tests.
     fn used(&mut self, line: seen::UsageLine, process: usize) {
         let tests = self.run.tests.iter().zip(&self.names).rev();
         let mut tests = tests.take_while(|(test, _)| test.process == process);
@@ -335,10 +339,10 @@ impl EventCollector {
         });
     }
 
-    /// Removes and returns the previous attempt of a test, which the next attempt replaces.
+    /// Removes and returns the previous attempt at a test, which the next attempt replaces.
     fn attempt(&mut self, name: &str, process: usize) -> Option<Test> {
         let place = self.names.iter().rposition(|own| own == name)?;
-        // Coverage refers to tests by index.
+        // Coverage refers to tests by index, so removing a test must not shift the others.
         if self.run.tests[place].process != process
             || place + 1 != self.names.len() && self.seen.any()
         {
@@ -349,7 +353,7 @@ impl EventCollector {
         Some(self.run.tests.remove(place))
     }
 
-    /// Converts a line into a test.
+    /// Converts the line that ended a test into the test.
     fn test(&mut self, name: String, line: EventLine, process: usize) -> Test {
         let phases = line.setup.zip(line.body).zip(line.teardown);
         let phases = phases.map(|((setup, body), teardown)| setup + body + teardown);
@@ -360,7 +364,7 @@ impl EventCollector {
             Some("skipped") => TestStatus::Skipped,
             _ => TestStatus::Passed,
         };
-        // Differences between times must be finite, which real clocks guarantee.
+        // Differences between times must be finite, as they are with real clocks.
         let is_time = |(began, ended): &(f64, f64)| (ended - began).is_finite();
         let span = line.begin.zip(line.end).filter(is_time);
         let span = span.filter(|_| status != TestStatus::Skipped);
@@ -389,13 +393,13 @@ impl EventCollector {
         }
     }
 
-    /// Returns the run; `None` if no process identified itself. Group setup that ran during a test
-    /// is subtracted from the test's time.
+    /// Returns the run, or `None` if no process identified itself. Group setup that ran during a
+    /// test is subtracted from the test's time.
     fn finish(mut self) -> Option<Run> {
         names::told_apart(&mut self.run.tests, &self.names);
         let tests = &self.run.tests;
         self.run.seen = std::mem::take(&mut self.seen).finish(tests);
-        // Workers are killed when everything is done. If their parent ended normally, nothing is
+        // Workers are killed when everything is done, so if their parent ended normally, nothing is
         // unfinished.
         let Self { beside, ended, run, workers, .. } = &mut self;
         let left =
@@ -437,8 +441,8 @@ impl EventCollector {
     }
 }
 
-/// Returns the description of an unfinished span outside of tests: `group setup of UserTest`,
-/// `fixture base of test_a.py`.
+/// Returns the description of an unfinished span outside of tests, such as `group setup of
+/// UserTest` or `fixture base of test_a.py`.
 fn about(span: &str, line: &EventLine) -> String {
     let name = line.name.as_ref().filter(|_| span.starts_with("fixture"));
     let span: Cow<'_, str> = span.replace('_', " ").into();

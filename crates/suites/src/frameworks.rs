@@ -1,5 +1,6 @@
-//! The supported test frameworks. Each has a file that defines how it is detected from the command,
-//! how per-test times are requested, how it orders and selects tests, and how its report is read.
+//! The supported test frameworks. For each, a file defines how the framework is detected from the
+//! command, how per-test times are requested, how it orders and selects tests, and how its report
+//! is read.
 
 mod cargo;
 pub(crate) mod crates;
@@ -23,14 +24,14 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-/// The degree to which a framework's order of tests can be chosen.
+/// How far the order of a framework's tests can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
     /// The order cannot be chosen.
     No,
-    /// A random order, given by a seed.
+    /// A random order can be chosen by a seed.
     Seeded,
-    /// Any order, test by test.
+    /// Any order can be chosen, test by test.
     Any,
 }
 
@@ -42,7 +43,7 @@ pub trait Framework: Debug + Sync {
     /// Returns true if the command runs this framework.
     fn knows(&self, call: &Call) -> bool;
 
-    /// Returns the ways in which the order of tests can be chosen.
+    /// Returns how far the order of tests can be chosen.
     fn orders(&self) -> Orders;
 
     /// Returns true if a run can be restricted to tests by name. Otherwise a restricted run
@@ -66,7 +67,7 @@ pub trait Framework: Debug + Sync {
     /// directory.
     ///
     /// # Errors
-    /// If the framework does not support what is wanted.
+    /// Returns an error if the framework does not support what is wanted.
     fn ask(
         &self,
         call: &Call,
@@ -77,19 +78,19 @@ pub trait Framework: Debug + Sync {
     /// Reads the results of a run.
     ///
     /// # Errors
-    /// If the run left no report, or one that cannot be read.
+    /// Returns an error if the run left no report, or one that cannot be read.
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
 
-    /// Returns the command that builds everything a run needs without running tests. If `told`,
-    /// compilers report each error with its file and line and do not stop early; runs with
-    /// [`RunRequirements::keep`] reuse this build. `None` if only a run can build.
+    /// Returns the command that builds everything a run needs without running tests, or `None` if
+    /// only a run can build. If `told`, compilers report each error with its file and line and do
+    /// not stop early. Runs with [`RunRequirements::keep`] reuse this build.
     fn builds(&self, _call: &Call, _told: bool) -> Option<Request> {
         None
     }
 
-    /// Returns the command that reruns test programs recorded in `kept` by an earlier run. If
-    /// `stops`, it ends at the first failure. Its results are read like those of a run. `None` if
-    /// programs can only be run by a full run.
+    /// Returns the command that reruns test programs recorded in `kept` by an earlier run, or
+    /// `None` if programs can only be run by a full run. If `stops`, the command ends at the first
+    /// failure. Its results are read like those of a run.
     fn again(
         &self,
         _programs: &[&Program],
@@ -100,28 +101,28 @@ pub trait Framework: Debug + Sync {
         None
     }
 
-    /// Returns the prefix of a program's test names, which is followed by a colon and a space, if
-    /// [`Framework::again`] can select tests by the rest of their names. `None` otherwise.
+    /// Returns the prefix of a program's test names, which is followed by a colon and a space.
+    /// `None` unless [`Framework::again`] can select tests by the part of their names after it.
     fn names(&self, _program: &Program) -> Option<String> {
         None
     }
 
-    /// Returns the files, relative to the call's directory, of tests whose names do not include the
-    /// file; `None` where unknown.
+    /// Returns the files of tests whose names do not include the file, relative to the call's
+    /// directory; `None` for each test whose file is unknown.
     fn files(&self, _call: &Call, tests: &[&str]) -> Vec<Option<String>> {
         vec![None; tests.len()]
     }
 
-    /// Returns a command that builds like that of [`Framework::builds`], and also records in `kept`
+    /// Returns a command that builds like that of [`Framework::builds`] and also records in `kept`
     /// the compiler invocations for the project's own code, so that they can be rerun
     /// ([`programs`](crate::programs)). `None` if compilers cannot be recorded.
     fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
         None
     }
 
-    /// Returns the command that compiles the package in the current directory like this call and
-    /// prints the code of each function, without nested functions, to standard error. `None` if not
-    /// supported.
+    /// Returns the command that compiles the package in the current directory in the same way as
+    /// this call and prints the code of each function, without nested functions, to standard error.
+    /// `None` if not supported.
     fn code(&self, _call: &Call) -> Option<Vec<OsString>> {
         None
     }
@@ -133,8 +134,8 @@ pub trait Framework: Debug + Sync {
         None
     }
 
-    /// Returns a watcher that observes a run of this command from outside while it writes its
-    /// reports to `room`; `None` if nothing is available before the run ends.
+    /// Returns a watcher that observes a run of this command from outside while the run writes its
+    /// reports to `room`. `None` if no report is available before the run ends.
     fn watch(&self, _call: &Call, _room: &Path) -> Option<Watch> {
         None
     }
@@ -142,23 +143,23 @@ pub trait Framework: Debug + Sync {
     /// Returns the command that lists the tests without running them.
     ///
     /// # Errors
-    /// If the framework cannot list tests.
+    /// Returns an error if the framework cannot list its tests.
     fn list(&self, _call: &Call, _room: &Path) -> Result<Request, SuiteError> {
         let what = "can't list its tests without running them, so it can't be divided: --shard is for pytest, rspec and go";
         Err(SuiteError::Unable { framework: self.name(), what: what.to_owned() })
     }
 
-    /// Returns the listed tests, by the names that a run reports; for Go, the functions without
-    /// subtests.
+    /// Returns the listed tests, by the names that a run reports. For Go, these are the functions,
+    /// without subtests.
     ///
     /// # Errors
-    /// If the list is missing or cannot be read.
+    /// Returns an error if the list is missing or cannot be read.
     fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
         Err(SuiteError::NoReport { said: answer.message() })
     }
 }
 
-/// The detected frameworks, in the order in which they are tried.
+/// The frameworks that can be detected from a command, in the order in which they are tried.
 const KNOWN: [&dyn Framework; 17] = [
     &ruby::Rspec,
     &ruby::Minitest,
@@ -179,14 +180,14 @@ const KNOWN: [&dyn Framework; 17] = [
     &native::GoogleTest,
 ];
 
-/// Frameworks that are tried last because they read the program file itself.
+/// Frameworks that are tried last, because detecting them requires reading the program file itself.
 const LAST: [&dyn Framework; 1] = [&native::Catch2];
 
 fn known() -> impl Iterator<Item = &'static dyn Framework> {
     KNOWN.into_iter().chain(LAST)
 }
 
-/// Returns the names of all frameworks.
+/// Returns the names by which users select frameworks and report formats.
 pub fn names() -> Vec<&'static str> {
     known().map(Framework::name).chain(["tap", "junit:FILE", "tap:FILE"]).collect()
 }
@@ -196,10 +197,10 @@ pub fn that_cover() -> Vec<&'static str> {
     known().filter(|own| (**own).covers()).map(Framework::name).collect()
 }
 
-/// Returns the framework with this name.
+/// Returns the framework or report format with this name.
 ///
 /// # Errors
-/// If no framework has this name.
+/// Returns an error if no framework or report format has this name.
 pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
     if let Some(file) = name.strip_prefix("junit:").or_else(|| name.strip_prefix("tap:")) {
         return Ok(Box::new(printed::Written { file: file.into() }));
@@ -215,7 +216,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
     Ok(Box::new(own))
 }
 
-/// Returns the framework that a command runs. Unknown commands are expected to print TAP or JUnit
+/// Returns the framework that a command runs. An unknown command is expected to print TAP or JUnit
 /// XML.
 pub fn by_call(call: &Call) -> Box<dyn Framework> {
     match known().find(|framework| framework.knows(call)) {
@@ -317,14 +318,14 @@ fn seed(wanted: &RunRequirements) -> Option<u64> {
     }
 }
 
-/// Prefix of a path in the list of wanted tests; selects all tests of that file
+/// Prefix of a path in the list of wanted tests that selects all tests of that file
 /// (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
 pub const WHOLE_FILE: &str = "file:";
 
-/// Directory of the hooks. It is shared by all runs so that interpreters can reuse their compiled
-/// copies of the hooks.
+/// Name of the directory with the hooks. It is shared by all runs, so that interpreters can reuse
+/// their compiled copies of the hooks.
 const HOOKS: &str = "hooks";
-/// Directory for the events that hooks write, in the room of a run.
+/// Name of the directory for the events that hooks write, inside the directory of a run.
 const EVENTS: &str = "events";
 
 fn hooks_beside(room: &Path) -> PathBuf {
@@ -360,7 +361,7 @@ fn hooked(request: Request, wanted: &RunRequirements, room: &Path) -> Request {
     request
 }
 
-/// Makes the hook order the tests, for frameworks that cannot do so themselves.
+/// Makes the hook order the tests, for frameworks that cannot order them themselves.
 fn ordered(request: Request, wanted: &RunRequirements) -> Request {
     match seed(wanted) {
         Some(seed) => request.env("ASSAY_TESTS_ORDER", seed.to_string()),
@@ -386,7 +387,7 @@ fn escaped(name: &str) -> String {
     text
 }
 
-/// Returns true if the command complained about an unknown option with this name.
+/// Returns true if the command complained that an option with this name is unknown.
 fn refuses(answer: &Answer<'_>, option: &str) -> bool {
     let has = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
@@ -408,8 +409,8 @@ fn refuses(answer: &Answer<'_>, option: &str) -> bool {
     has(answer.errors) || has(answer.output)
 }
 
-/// Explains a missing report: either the framework is too old for an option that was added, or it
-/// printed its own reason.
+/// Explains a missing report, either because the framework is too old for an option that was added,
+/// or with the reason that the command printed.
 fn too_old(
     error: SuiteError,
     answer: &Answer<'_>,

@@ -1,5 +1,5 @@
-//! The hooks that `assay tests` loads into the processes of a suite, as text, for test frameworks
-//! of Ruby, Python and JavaScript.
+//! The texts of the hooks that `assay tests` loads into the processes of a suite, for test
+//! frameworks of Ruby, Python and JavaScript.
 //!
 //! All files are written to one directory, from which the interpreters load what they need. The
 //! hooks are self-contained and import nothing from the gem or the package. Their output is
@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use std::io::Read;
 use std::sync::LazyLock;
 
-/// All hook files as pairs of name and text.
+/// Returns all hook files as pairs of name and text.
 ///
 /// - `assay_tests.rb` is loaded through `RUBYOPT`.
 /// - `assay_tests_hook.py` is the pytest plugin.
@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 ///
 /// The other files are loaded by these.
 pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    /// The texts take a third of a megabyte; compressed, a quarter of that.
+    /// The texts of all hooks: a third of a megabyte, and a quarter of that when compressed.
     static TEXTS: LazyLock<String> = LazyLock::new(|| {
         let mut texts = String::new();
         // Decompression cannot fail: the data was compressed at build time.
@@ -43,14 +43,14 @@ pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
 include!(concat!(env!("OUT_DIR"), "/hooks.rs"));
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hooks.deflate"));
 
-/// Libraries compiled from C for the hooks (`build.rs`), by file name. The hooks look for them in
-/// their own directory and use slower replacements if they are missing.
+/// The libraries that `build.rs` compiles from C for the hooks, each with its file name. The hooks
+/// look for them in their own directory and use slower replacements if they are missing.
 #[cfg(target_os = "linux")]
 pub const LIBRARIES: [(&str, &[u8]); 2] = [
     ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so"))),
     ("assay_python_calls.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_python_calls.so"))),
 ];
-/// Libraries compiled from C for the hooks; empty except on Linux.
+/// The libraries compiled from C for the hooks, which exist only on Linux.
 #[cfg(not(target_os = "linux"))]
 pub const LIBRARIES: [(&str, &[u8]); 0] = [];
 

@@ -1,5 +1,4 @@
-//! Test suites: running test frameworks, reading their reports, and analyzing a project's tests by
-//! their logs.
+//! Runs test frameworks, reads their reports, and analyzes a project's tests by their logs.
 //!
 //! - [`frameworks`]: detects which framework a command runs, requests per-test times and reads its
 //!   reports. Each framework has its own file.

@@ -3,9 +3,9 @@
 //!
 //! A line that begins with the marker names the test that starts there ([`Marker`]), and every
 //! other line counts for the test that began last. Lines are bytes, since a log may contain
-//! anything. [`pieces`] splits the log into pieces of whole lines; [`looking`] analyses each line
-//! independently ([`line`], [`shape`]), on several processors; [`tally`] counts in the order of the
-//! log.
+//! anything. [`pieces`] splits the log into pieces of whole lines, [`looking`] analyzes each line
+//! independently ([`line`], [`shape`]) on several processors, and [`tally`] counts the lines in the
+//! order of the log.
 
 mod frequent;
 mod heading;
@@ -26,18 +26,18 @@ use std::io::{self, Read};
 use std::thread;
 use tally::Tally;
 
-/// Number of bytes per read. For longer lines, only the beginning is analyzed.
+/// Number of bytes per read. Of longer lines, only the beginning is analyzed.
 const CHUNK: usize = 256 * 1024;
-/// Maximum number of threads. More would only wait for the thread that counts.
+/// Maximum number of threads that analyze lines. More would only wait for the thread that counts.
 const MOST_LOOKERS: usize = 3;
-/// Pieces in flight per thread: one being analyzed, one waiting.
+/// Maximum number of pieces in flight per thread: one being analyzed, and one waiting.
 const UNDER_WAY: usize = 2;
 
 /// Counts the lines of a log, each for the test that began before it. O(bytes); memory does not
 /// grow with the log.
 ///
 /// # Errors
-/// If the log cannot be read.
+/// Returns an error if the log cannot be read.
 pub fn read(mut log: impl Read, marker: &Marker) -> io::Result<TestLog> {
     read_in_chunks(&mut log, marker, CHUNK)
 }
@@ -54,7 +54,7 @@ fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Resu
         let others = (1..processors.min(MOST_LOOKERS))
             .map_while(|_| LineAnalyser::start(scope, marker).ok());
         lookers.extend(others);
-        // Round-robin, so that pieces come back in order.
+        // Pieces are distributed round-robin, so they come back in order.
         let (mut given, mut counted) = (0, 0);
         let mut spare = Vec::new();
         let mut is_end = false;

@@ -1,5 +1,5 @@
-//! Combines the lines of one run: metrics by name with unit, direction and values, and regions from
-//! starts and stops.
+//! Combines the lines of one run into metrics, by name, with unit, direction and values, and into
+//! regions measured from start to stop.
 
 use super::line::{About, Gives, read};
 use super::{MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report, ReportedMetric};
@@ -10,16 +10,16 @@ use crate::{Better, Metric, Unit};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
 
-/// A metric or region while lines are being read.
+/// A metric or region whose lines are still being read.
 struct Entry {
     name: String,
-    /// Line on which the metric or region first appears.
+    /// Number of the line on which the metric or region first appears.
     line: usize,
     region: bool,
     unit: Option<DeclaredUnit>,
     better: Option<Better>,
     take: Option<Take>,
-    /// Values in the declared unit, which a later line may name; regions in ns.
+    /// The values in the declared unit, which a later line may state. For regions, in nanoseconds.
     values: Vec<f64>,
 }
 
@@ -27,12 +27,12 @@ struct Entry {
 struct Open {
     line: usize,
     at: u64,
-    /// True if the region was started again before it was stopped, so that it is unknown which
-    /// start the next stop belongs to.
+    /// True if the region was started again before it was stopped, so that it is unknown to which
+    /// start the next stop belongs.
     twice: bool,
 }
 
-/// Combines lines.
+/// Combines the lines of one run into a report.
 #[derive(Default)]
 pub(super) struct Collector {
     entries: Vec<Entry>,
@@ -43,7 +43,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Processes one line; `ended` is false if it has no line feed.
+    /// Processes one line. `ended` is false if the line has no line feed.
     pub(super) fn line(&mut self, number: usize, line: &[u8], ended: bool) {
         if line.trim_ascii().is_empty() {
             return;
@@ -107,7 +107,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Returns the entry of this name, creating it if necessary.
+    /// Returns the index of the entry with this name, creating it if necessary.
     fn entry(&mut self, number: usize, name: &str, region: bool) -> Result<usize, String> {
         if let Some(&index) = self.by_name.get(name) {
             let known = &self.entries[index];
@@ -184,8 +184,8 @@ impl Collector {
 }
 
 impl Entry {
-    /// Applies the properties of the metric given in a line. A line that contradicts an earlier one
-    /// has no effect.
+    /// Applies the properties that a line states about the metric. A line that contradicts an
+    /// earlier one has no effect.
     fn learn(&mut self, about: &About<'_>) -> Result<(), String> {
         if *about == About::default() {
             return Ok(());
@@ -226,8 +226,8 @@ impl Entry {
         Ok(())
     }
 
-    /// Returns the values in base units, and the number of values that were lost; `None` if there
-    /// were none.
+    /// Returns the metric with its values in base units, and the number of values lost because they
+    /// were not finite. `None` if there are no values.
     fn reported(mut self) -> Option<(ReportedMetric, usize)> {
         if self.values.is_empty() {
             return None;

@@ -18,15 +18,15 @@ pub(super) struct About<'a> {
 /// Content of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Gives {
-    /// Values of a metric; empty for a line that only declares.
+    /// Values of a metric. Empty if the line only declares properties.
     Values(Vec<f64>),
     /// One value, without an allocation.
     Value(f64),
-    /// The clock at the start of a region, in ns, and the thread.
+    /// The clock at the start of a region, in nanoseconds, and the thread.
     Start(u64, u64),
-    /// The clock at the end of a region, in ns, and the thread.
+    /// The clock at the end of a region, in nanoseconds, and the thread.
     Stop(u64, u64),
-    /// The duration of a region in ns.
+    /// The duration of a region, in nanoseconds.
     Duration(f64),
 }
 
@@ -62,14 +62,14 @@ struct Members<'a> {
     thread: u64,
 }
 
-/// Distinguishes a member that is `null` from one that is absent.
+/// Returns `Some` for a member that is present, even if it is `null`.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Number>, D::Error> {
     Number::deserialize(from).map(Some)
 }
 
-/// Parses a nonblank line into the name it refers to, the properties it states, and its content.
+/// Parses a nonblank line into a name, the properties stated about it, and the content.
 pub(super) fn read(line: &[u8]) -> Result<(Cow<'_, str>, About<'_>, Gives), String> {
-    // Otherwise a list would be accepted as an object, with its members in order.
+    // Without this check, a list would be accepted as an object with its members in order.
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(format!("`{}` is not a JSON object", excerpt(&String::from_utf8_lossy(line))));
     }
@@ -144,7 +144,7 @@ fn json_error(error: &serde_json::Error, line: &[u8]) -> String {
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
     let column = error.column();
     match error.classify() {
-        // The library repeats foreign text in such messages.
+        // These messages of the library quote text from the line.
         Category::Data => format!("{} (at byte {column})", excerpt(said)),
         Category::Eof => "the line breaks off; write each line whole, in one write".to_owned(),
         Category::Syntax | Category::Io => {

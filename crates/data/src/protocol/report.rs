@@ -12,27 +12,28 @@ pub const MAX_METRICS: usize = 1000;
 /// Maximum length of the name of a metric or region, in characters.
 pub const MAX_NAME: usize = 100;
 
-/// Maximum number of problems kept; the others are only counted.
+/// Maximum number of problems kept. Further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
 
 /// Values of one metric from one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportedMetric {
-    /// The metric, in its base unit. If the program states no unit it is a plain number; a region
-    /// is in seconds.
+    /// The metric in its base unit. A region is in seconds. If the program states no unit, the
+    /// metric is a plain number.
     pub metric: Metric,
-    /// The way in which values are reduced to one per run: as stated by the program, otherwise the
-    /// median of values and the sum of regions.
+    /// How the values are reduced to one per run. By default, the median for values and the sum for
+    /// regions.
     pub take: Take,
-    /// The values in the order of their lines, at least one; finite, in the base unit.
+    /// At least one value, in the order of their lines. Finite, in the base unit.
     pub values: Vec<f64>,
 }
 
 impl ReportedMetric {
-    /// Returns the value of the run.
+    /// Returns the single value of the run.
     ///
     /// # Errors
-    /// If the values are so large that their sum is not finite.
+    ///
+    /// Returns an error if the values are so large that their sum is not finite.
     pub fn reading(&self) -> Result<Reading, ReadingError> {
         reading(self.values.clone(), self.take)
     }
@@ -43,18 +44,18 @@ impl ReportedMetric {
 pub struct Report {
     /// Metrics and regions with values, in order of first appearance.
     pub given: Vec<ReportedMetric>,
-    /// The first problems, in the order found: at most [`MAX_PROBLEMS`].
+    /// The first problems in the order in which they were found, at most [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
     /// Number of further problems, which are not in `problems`.
     pub more_problems: usize,
 }
 
-/// A line that was not used, and the reason.
+/// A problem with a line, usually the reason why the line was not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Problem {
     /// Line number, from 1.
     pub line: usize,
-    /// Description of the problem and its remedy. One line of text without control characters.
+    /// Description of the problem and its remedy, as a single line without control characters.
     pub what: String,
 }

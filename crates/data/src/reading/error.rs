@@ -1,7 +1,7 @@
 //! Errors of reading a number from a program's output: the text found, and advice.
 
-/// Reasons why one run gave no reading of a metric. Excerpts have at most 60 characters, with
-/// control characters escaped.
+/// The reason why a run gave no value for a metric. Excerpts of the output are cut after 60
+/// characters, with control characters escaped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadingError {
     /// There is nothing to read.
@@ -9,9 +9,9 @@ pub enum ReadingError {
         "{sought} was looked for, but {seen}; see what the program prints with --output inherit"
     )]
     Nothing {
-        /// Description of the expected text.
+        /// Description of what was sought.
         sought: String,
-        /// Description of the text found instead.
+        /// Description of what was found instead.
         seen: String,
     },
     /// There are several values, and the spec does not specify how to reduce them to one.
@@ -52,7 +52,7 @@ pub enum ReadingError {
         /// Name of the metric.
         name: String,
     },
-    /// The number's unit cannot be converted to the metric's.
+    /// The number's unit cannot be converted to that of the metric.
     #[error(
         "a number in `{found}` can't be converted to `{wanted}`; declare the unit that the program prints"
     )]
@@ -67,28 +67,28 @@ pub enum ReadingError {
         "the number is not finite; let the program fail, or print nothing, when it has no result"
     )]
     NotFinite,
-    /// Stdout is not one JSON document.
+    /// Stdout is not a single JSON document.
     #[error("stdout is not one JSON document ({problem}); it begins with `{seen}`")]
     NotJson {
         /// The parser's message.
         problem: String,
-        /// The first line.
+        /// The first line of stdout.
         seen: String,
     },
-    /// The pointer does not match the document.
+    /// The JSON pointer does not match the document.
     #[error("stdout has nothing at `{pointer}`; {there}")]
     NoSuchPointer {
-        /// The pointer.
+        /// The JSON pointer.
         pointer: String,
-        /// The longest prefix of the pointer that matches, and the value there.
+        /// Description of the longest prefix of the pointer that matches, and of the value there.
         there: String,
     },
-    /// The output is too long.
+    /// The output is longer than [`MAX_OUTPUT`](super::MAX_OUTPUT).
     #[error(
         "{stream} is longer than 16 MiB; let the program print less, or give its numbers by the sample protocol"
     )]
     TooLarge {
-        /// The stream.
+        /// Name of the stream.
         stream: &'static str,
     },
 }

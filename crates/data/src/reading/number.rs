@@ -1,19 +1,19 @@
-//! A number as programs print it: digits with a point, optionally an exponent, optionally a unit
-//! directly after it.
+//! Parses a number as programs print it: digits with an optional decimal point and exponent,
+//! followed by an optional unit.
 //!
-//! Thousands separators and decimal commas are refused rather than guessed: `1,234` is a different
-//! number in different countries.
+//! Thousands separators and decimal commas are refused because their meaning would have to be
+//! guessed: `1,234` is a different number in different countries.
 
 use crate::number::plain;
 
 /// Result of parsing a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Parsed<'a> {
-    /// A finite number, with the unit after it or an empty text.
+    /// A finite number, and the unit after it or an empty string.
     Number(f64, &'a str),
     /// Infinite, not a number, or beyond the range of a double.
     NotFinite,
-    /// Anything else.
+    /// Any other text.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str) -> Parsed<'_> {
     }
 }
 
-/// Returns the number of bytes at the start that form a decimal number; 0 if there is none.
+/// Returns the length of the decimal number at the start of the text, in bytes. 0 if there is none.
 fn length_of_number(text: &[u8]) -> usize {
     let digits = |from: usize| text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let signed = |from: usize| usize::from(matches!(text.get(from), Some(b'+' | b'-')));

@@ -1,9 +1,9 @@
-//! The language of `--metric`, `[NAME[:UNIT][:WORD…]=]SOURCE`, parsed into a [`MetricSpec`].
+//! Parses the language of `--metric`, `[NAME[:UNIT][:WORD…]=]SOURCE`, into a [`MetricSpec`].
 //!
-//! Regular expressions may contain `=` and `:`, so a text is split at its first `=`, and only if
-//! the text before it looks like a name with qualifiers. If a reader could be in doubt
-//! (`stderr:real=(.+)`: a source, or a metric called `stderr`?) the text is refused, never
-//! interpreted.
+//! Regular expressions may contain `=` and `:`, so a spec is split at its first `=`, and only if
+//! the text before it looks like a name with qualifiers. A spec that a reader could misunderstand
+//! is refused rather than interpreted: in `stderr:real=(.+)`, `stderr` could be a source or the
+//! name of a metric.
 
 use super::take::WORDS;
 use super::{MetricSpec, Source, Stream, Take};
@@ -15,13 +15,13 @@ use regex::RegexBuilder;
 /// Maximum length of a metric's name, in characters.
 pub(crate) const MAX_NAME: usize = 100;
 
-/// Names at the start of a source.
+/// Words that begin a source, so that metrics cannot have these names.
 const SOURCES: [&str; 3] = ["stdout", "stderr", "json"];
 
 /// Reasons why a metric spec is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The text is empty.
+    /// The spec is empty.
     #[error(
         "the metric is empty; write it like `time:ms=took ([0-9.]+)`, `stdout` or the name of a value that the program gives"
     )]
@@ -29,7 +29,7 @@ pub enum SpecError {
     /// A source without a name.
     #[error("`{0}` has no name in front; write it like `NAME={0}`, or `NAME:UNIT={0}`")]
     NoName(String),
-    /// The name is the start of a source.
+    /// The name is one of the words that begin a source.
     #[error(
         "a metric can't be called `{name}`, since sources begin so; write it like `NAME={name}:…`"
     )]
@@ -46,7 +46,7 @@ pub enum SpecError {
          with a regular expression, or `json:` with a pointer"
     )]
     NoSource(String),
-    /// The unit is a typo, or not a unit.
+    /// The unit is misspelled or not a unit.
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// A qualifier is unknown.
@@ -55,7 +55,7 @@ pub enum SpecError {
         near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     UnknownWord {
-        /// The word.
+        /// The unknown qualifier.
         found: String,
         /// A similar known word.
         near: Option<&'static str>,
@@ -68,10 +68,10 @@ pub enum SpecError {
         /// The property stated by the earlier word.
         what: &'static str,
     },
-    /// A count was given a unit.
+    /// A unit was given for a count.
     #[error("a count has no unit; write `{0}::count=…`")]
     CountWithUnit(String),
-    /// The whole output is one number, which cannot be reduced.
+    /// All of stdout is read as one number, so there is nothing to reduce.
     #[error(
         "`stdout` is one number, of which nothing can be taken; for several give a regular expression, as in `NAME::{0}=[0-9.]+`"
     )]
@@ -79,12 +79,12 @@ pub enum SpecError {
     /// The regular expression is invalid.
     #[error("{0}")]
     Regex(String),
-    /// The pointer is invalid.
+    /// The JSON pointer is invalid.
     #[error("`{0}` is not a JSON pointer; write it like `json:/results/0/mean` (RFC 6901)")]
     Pointer(String),
 }
 
-/// The part before the `=`.
+/// The part of a spec before the `=`.
 struct Head<'a> {
     name: &'a str,
     declared: Option<DeclaredUnit>,
@@ -116,7 +116,8 @@ pub(super) fn parse(text: &str) -> Result<MetricSpec, SpecError> {
     Head::parse(text)?.spec(source)
 }
 
-/// Returns true for a name followed by possible units or words, each after a colon.
+/// Returns true if the text is a name, possibly followed by units or qualifiers, each after a
+/// colon.
 fn looks_like_head(text: &str) -> bool {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
@@ -200,7 +201,7 @@ fn source(text: &str, name: &str) -> Result<Source, SpecError> {
         if pattern.is_empty() {
             return Err(no_source());
         }
-        // People think in lines: `^` and `$` match at each line, as in grep.
+        // Users think in lines, so `^` and `$` match at each line, as in grep.
         let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(regex_error)?;
         Ok(Source::Text { stream, regex })
     };
@@ -220,15 +221,15 @@ fn source(text: &str, name: &str) -> Result<Source, SpecError> {
     }
 }
 
-/// Returns true if the text is empty, or consists of parts that begin with a slash, with `~` only
-/// as `~0` or `~1`.
+/// Returns true if the text is a JSON pointer: empty or beginning with a slash, with `~` only in
+/// `~0` and `~1`.
 fn is_pointer(text: &str) -> bool {
     let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     (text.is_empty() || text.starts_with('/')) && escapes
 }
 
-/// Converts an error of the regular-expression library, whose message spans several lines: the
-/// pattern, with a mark below the error.
+/// Converts an error of the regular-expression library. Its message has several lines, which show
+/// the pattern with a mark below the error.
 fn regex_error(error: regex::Error) -> SpecError {
     SpecError::Regex(match error {
         regex::Error::CompiledTooBig(_) => {

@@ -23,7 +23,7 @@ pub enum Take {
     Sum,
     /// The arithmetic mean.
     Mean,
-    /// The median; for an even count, the mean of the middle two.
+    /// The median. For an even number of values, the mean of the middle two.
     Median,
     /// The smallest.
     Min,
@@ -53,9 +53,11 @@ impl Take {
     }
 }
 
-/// Reduces the values to one. Returns `None` for no values (except that their count is 0), and for
-/// [`Take::One`] unless there is exactly one. Sum and mean are infinite if the sum exceeds the
-/// range of a double. Finite values in any order; O(n), for the median O(n log n).
+/// Reduces the values to one. The values must be finite and may be in any order.
+///
+/// Returns `None` if there are no values (except that their count is 0), and for [`Take::One`]
+/// unless there is exactly one value. Sum and mean are infinite if the sum exceeds the range of a
+/// double. O(n), or O(n log n) for the median.
 pub fn take(values: &[f64], take: Take) -> Option<f64> {
     let sum = || values.iter().sum::<f64>();
     let count = values.len();
@@ -84,9 +86,9 @@ fn median(values: &[f64]) -> f64 {
 /// Value of one metric from one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The value of the run: finite, in the metric's base unit.
+    /// The value of the run. Finite, in the metric's base unit.
     pub value: f64,
-    /// All values in order, if there were several; empty if there was one, or if the values are
+    /// All values in order if there were several. Empty if there was only one, or if the values are
     /// only counted. Finite, in the metric's base unit.
     pub all: Vec<f64>,
 }

@@ -1,11 +1,10 @@
-//! Removes information that identifies the user or the place from samples, for records that are
-//! passed on.
+//! Removes information that identifies the user or the place, for records that are passed on.
 //!
-//! Texts are shortened by their form alone, because no files may be accessed here: anything with a
+//! Texts are shortened by their form alone because no files may be accessed here. Anything with a
 //! slash in it is taken for a path, and only the last component of a path is kept. This sometimes
-//! removes too much (the expression of `sed s/a/b/`), but never too little of a path. Values of
-//! variables are removed, and so is anything that looks like a secret (`secrets`). Other revealing
-//! words in commands and names are kept, because they cannot be recognized.
+//! removes too much (the expression of `sed s/a/b/`) but never too little of a path. Values of
+//! variables and anything that looks like a secret (`secrets`) are removed too. Other revealing
+//! words in commands and names are kept because they cannot be recognized.
 
 mod secrets;
 
@@ -25,14 +24,13 @@ const PER_SECOND: &str = "1/s";
 impl Samples {
     /// Removes everything that identifies a person or a place: facts of the environment (see
     /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories,
-    /// values of variables, anything that looks like a secret, and the directories of paths in the
-    /// command line, in commands and parameters, in the names of their files and of imported ones,
-    /// and in names of subjects that were derived from the command. Digests of files are kept, so
+    /// values of variables, anything that looks like a secret, and the directories of paths. Paths
+    /// occur in the command line, commands, parameters, names of imported and other files, and
+    /// names of sides and subjects that were derived from a command. Digests of files are kept, so
     /// that a change is still noticed.
     ///
-    /// Texts that were different and have become equal get a number if they must stay different:
-    /// names of subjects, and values of one parameter. Findings keep the text of their messages.
-    /// The operation is idempotent.
+    /// Names of sides and subjects, and values of one parameter, that become equal are numbered to
+    /// keep them distinct. The messages of findings are not changed. The operation is idempotent.
     pub fn make_anonymous(&mut self) {
         self.environment.make_anonymous();
         secrets::of_words(&mut self.argv);
@@ -76,8 +74,8 @@ impl Samples {
     }
 
     /// Returns the words of an anonymous record's command line from which something was removed
-    /// (`KEY=…`), so that the measurement cannot be repeated. Empty for a record with a hostname,
-    /// which is not anonymous: there, the user typed such a word.
+    /// (`KEY=…`), so that the measurement cannot be repeated. A record with a hostname is not
+    /// anonymous. The result is empty for it because there, such a word was typed by the user.
     pub fn left_out(&self) -> Vec<&str> {
         let anonymous = self.environment.text("hostname").is_none();
         let words = self.argv.iter().filter(|word| anonymous && word.contains(secrets::LEFT_OUT));
@@ -85,7 +83,7 @@ impl Samples {
     }
 }
 
-/// Texts that were different and must stay so.
+/// Replaces texts so that different originals have different replacements.
 #[derive(Default)]
 struct Distinct {
     of_original: HashMap<String, String>,
@@ -93,8 +91,8 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// Returns the replacement of an original: `cut`, with a number appended if another original
-    /// has the same replacement.
+    /// Returns the replacement of an original: `cut`, with a number appended if it is already the
+    /// replacement of another original.
     fn of(&mut self, original: &str, cut: String) -> String {
         if let Some(known) = self.of_original.get(original) {
             return known.clone();
@@ -108,7 +106,7 @@ impl Distinct {
     }
 }
 
-/// Returns a command without paths and secrets.
+/// Returns the text of a command without secrets and with paths shortened.
 fn command_without(text: &str) -> String {
     without_directories(&secrets::of_command(text))
 }
@@ -128,7 +126,7 @@ fn cut_where(text: &str, condition: impl Fn(&str) -> bool) -> String {
 }
 
 /// Returns the pieces of a text that may be paths, each with the separator after it. A separator
-/// after a backslash does not count.
+/// preceded by a backslash does not separate.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -153,11 +151,11 @@ fn pieces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns the last component of a path; `~` for a home directory. Paths that name no directory
-/// (`./app`, `../app`) are unchanged.
+/// Returns the last component of a path, or `~` for a home directory. Paths that reveal no
+/// directory name (`./app`, `../app`) are unchanged.
 fn last_component(path: &str) -> &str {
     let whole = path.trim_end_matches('/');
-    // A backslash must not end up before a separator.
+    // Without the slash, a backslash at the end would escape the following separator.
     let end = if whole.ends_with('\\') { path.len() } else { whole.len() };
     let person =
         HOMES.iter().any(|home| whole.strip_prefix(home).is_some_and(|p| !p.contains('/')));
@@ -172,8 +170,8 @@ fn last_component(path: &str) -> &str {
     }
 }
 
-/// Returns the file name of a path. Slashes are the only separators here, because the text is known
-/// to be a path.
+/// Returns the file name of a path. The text is known to be a path, so slashes are the only
+/// separators.
 fn file_name(path: &str) -> String {
     let whole = path.trim_end_matches('/');
     whole.rsplit_once('/').map_or(whole, |(_, name)| name).to_owned()

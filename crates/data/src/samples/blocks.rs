@@ -1,5 +1,5 @@
-//! Blocks: rounds in which every subject was measured once, or counted once in a separate pass.
-//! Finds the complete blocks. Observations outside of blocks are not considered.
+//! Finds the complete blocks. A block is a round in which every subject was measured once, or
+//! counted once in a separate pass. Observations outside of blocks are ignored.
 
 use super::columns::NOWHERE;
 use super::{InPass, Pass, Samples};
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub struct BlockRow {
     /// The values of all subjects.
     pub values: Vec<f64>,
-    /// The position of every subject in the block, counted from 0; `None` if the file does not
-    /// state it.
+    /// The position of each subject in the block, counted from 0. `None` if the file does not state
+    /// it.
     pub positions: Vec<Option<u32>>,
 }
 
@@ -29,8 +29,8 @@ impl BlockRow {
 }
 
 impl Samples {
-    /// Returns the index of the next block of a pass, or of the measurements for `None`; 0 if there
-    /// is no block yet. O(observations).
+    /// Returns the index of the next block of a pass, or of the next block of measurements if
+    /// `pass` is `None`. 0 if there is no block yet. O(observations).
     pub fn next_block(&self, pass: Option<Pass>) -> u32 {
         let o = &self.observations;
         let own = (0..self.len()).filter(|&index| o.pass.get(index, None) == pass);
@@ -38,17 +38,17 @@ impl Samples {
         blocks.max().map_or(0, |last| last + 1)
     }
 
-    /// Returns the values of one metric by block: one row per *complete* block (every subject has a
-    /// finite value), in block order, measurements before passes. A row has one column per subject,
-    /// and the position of every subject. Observations outside blocks are left out.
-    /// O(observations).
+    /// Returns the *complete* blocks for one metric, which are those with a finite value of every
+    /// subject. They are in block order, measurements before passes. Observations outside blocks
+    /// are left out. O(observations).
     pub fn complete_blocks(&self, metric: usize) -> Vec<BlockRow> {
         let subjects = self.subjects.len();
         let o = &self.observations;
         let Some(column) = o.values.get(metric) else { return Vec::new() };
         let blocks =
             o.block.0.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
-        // A file may claim any block number; more blocks than observations cannot be complete.
+        // A file may claim any block number, but if there are more blocks than observations, not
+        // all of them can be complete.
         if blocks > self.len() || !o.pass.0.is_empty() {
             return self.compact_blocks(column);
         }

@@ -1,9 +1,8 @@
-//! Observations by subject: an index built once, for callers that need many series of many
-//! subjects.
+//! An index of observations by subject, for callers that need many series of many subjects.
 //!
-//! [`Samples::values`] walks all observations for one series, which is quadratic for a suite of
-//! twenty thousand benchmarks. Here the observations of a subject are found in constant time. Only
-//! requested data are copied, and nothing is interpreted.
+//! [`Samples::values`] walks all observations for one series, which takes quadratic time for a
+//! suite of twenty thousand benchmarks. With the index, the observations of a subject are found in
+//! constant time. Only requested data are copied, and nothing is interpreted.
 
 use super::columns::NOWHERE;
 use super::{InPass, Outcome, Samples, Series};
@@ -12,14 +11,15 @@ use super::{InPass, Outcome, Samples, Series};
 #[derive(Clone, Debug)]
 pub struct BySubject<'a> {
     samples: &'a Samples,
-    /// For each subject, the start of its observations in `order`; one more element at the end.
+    /// The start of each subject's observations in `order`, followed by the end of the last
+    /// subject's.
     starts: Vec<usize>,
     order: Vec<u32>,
 }
 
 impl Samples {
-    /// Builds the index. O(observations + subjects); observations of nonexistent subjects are left
-    /// out.
+    /// Builds an index of the observations by subject. Observations of nonexistent subjects are
+    /// left out. O(observations + subjects).
     pub fn by_subject(&self) -> BySubject<'_> {
         let subjects = self.subjects.len();
         let owners = &self.observations.subject;
@@ -61,15 +61,16 @@ impl Samples {
 }
 
 impl BySubject<'_> {
-    /// Returns the indices of a subject's observations, in the order of measuring; empty for a
-    /// nonexistent subject. O(1).
+    /// Returns the indices of a subject's observations, in the order of measuring. Empty if the
+    /// subject does not exist. O(1).
     pub fn observations(&self, subject: usize) -> &[u32] {
         let range = self.starts.get(subject).zip(self.starts.get(subject + 1));
         range.map_or(&[], |(&from, &to)| &self.order[from..to])
     }
 
-    /// Returns the values of one metric of one subject with the indices of their observations, in
-    /// order; missing and non-finite values are left out. O(observations of the subject).
+    /// Returns the values of one metric of one subject, in the order of measuring, each with the
+    /// index of its observation. Missing and non-finite values are left out. O(observations of the
+    /// subject).
     pub fn series(&self, subject: usize, metric: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let column = self.samples.observations.values.get(metric);
         let values = move |&index: &u32| Some((index, *column?.get(index as usize)?));
@@ -91,13 +92,15 @@ impl BySubject<'_> {
         values
     }
 
-    /// Returns the nesting of an observation, outermost level first; empty if not recorded. O(1).
+    /// Returns the nesting of an observation, outermost level first. Empty if it was not recorded.
+    /// O(1).
     pub fn level(&self, observation: u32) -> &[u32] {
         let levels = &self.samples.observations.level.0;
         levels.get(observation as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the block of an observation, with its pass; `None` if not taken in blocks. O(1).
+    /// Returns the block of an observation, with its pass. `None` if it was not made in a block.
+    /// O(1).
     pub fn block(&self, observation: u32) -> Option<InPass> {
         let o = &self.samples.observations;
         let block = o.block.get(observation as usize, NOWHERE);

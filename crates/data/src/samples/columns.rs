@@ -1,6 +1,7 @@
-//! The columns in which observations are stored. Ten thousand runs, or ten million imported
-//! numbers, must use little memory: a column in which no observation has a value costs nothing.
-//! Private to the samples.
+//! The columns in which observations are stored, private to the samples.
+//!
+//! Ten thousand runs, or ten million imported numbers, must use little memory, so a column in which
+//! no observation has a value is not stored.
 
 use super::{Outcome, Pass};
 
@@ -15,18 +16,18 @@ pub(super) struct Columns {
     pub(super) level: Sparse<Vec<u32>>,
     /// One column per metric.
     pub(super) values: Vec<Vec<f64>>,
-    /// Maximum number of values, including missing ones; `None` for no limit.
+    /// Maximum number of values, including missing ones. `None` if there is no limit.
     pub(super) most: Option<usize>,
-    /// True if the limit was exceeded.
+    /// True if an observation was refused because of the limit.
     pub(super) overflowed: bool,
 }
 
-/// The subjects of the observations. While all belong to the first subject, only their number is
-/// stored, as for ten million imported numbers.
+/// The subject of each observation. If all observations belong to the first subject, as is common
+/// for imported numbers, only their number is stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Owners {
     held: usize,
-    /// The subject of each observation; empty while all belong to subject 0.
+    /// The subject of each observation. Empty if all belong to subject 0.
     several: Vec<u32>,
 }
 
@@ -70,7 +71,8 @@ impl FromIterator<u32> for Owners {
 pub(super) struct Sparse<T>(pub(super) Vec<T>);
 
 impl<T: Clone + PartialEq> Sparse<T> {
-    /// Appends a value to a column of `held` observations; `nothing` represents a missing value.
+    /// Appends a value to the column of `held` observations. `nothing` is the value that represents
+    /// a missing one.
     pub(super) fn push(&mut self, held: usize, value: T, nothing: T) {
         if !self.0.is_empty() || value != nothing {
             self.0.resize(held, nothing);
@@ -78,8 +80,8 @@ impl<T: Clone + PartialEq> Sparse<T> {
         }
     }
 
-    /// Appends a missing value. Avoids comparing vectors, which is half of the cost of appending a
-    /// number.
+    /// Appends a missing value. Avoids the comparison of vectors, which takes half of the time for
+    /// appending a number.
     pub(super) fn push_nothing(&mut self, nothing: T) {
         if !self.0.is_empty() {
             self.0.push(nothing);
@@ -98,14 +100,14 @@ impl<T: Clone + PartialEq> Sparse<T> {
 }
 
 impl Columns {
-    /// Returns true if no more observations fit, and remembers that one was refused.
+    /// Returns true if there is no space for another observation, and records that one was refused.
     pub(super) fn refuses(&mut self) -> bool {
         let is_full = self.most.is_some_and(|most| self.subject.len() * self.values.len() >= most);
         self.overflowed |= is_full;
         is_full
     }
 
-    /// Grows the columns by a quarter instead of doubling them: a long run has many of them, and
+    /// Grows the columns by a quarter rather than doubling them. A long run has many columns, and
     /// half of each would be unused.
     pub(super) fn make_room(&mut self) {
         let held = self.subject.len();
@@ -131,7 +133,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// Represents "no time" in the columns.
 pub(super) const NO_TIME: f64 = f64::NEG_INFINITY;
 
-/// Keeps the items whose flag is set; an absent column stays absent.
+/// Keeps the items whose flag is true. An empty column stays empty.
 pub(super) fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
     let mut flags = stays.iter();
     column.retain(|_| flags.next().copied().unwrap_or(false));

@@ -62,22 +62,21 @@ impl Samples {
         &self.rows[subject.row]
     }
 
-    /// Returns the name of a subject without its side: that of its row or, if the row has none, its
-    /// own.
+    /// Returns the name of a subject without its side. This is the name of its row or, if the row
+    /// has none, that of the subject.
     pub fn full_name<'a>(&'a self, subject: &'a Subject) -> &'a str {
         let row = self.row_of(subject);
         if row.name.is_empty() { &subject.name } else { &row.name }
     }
 
-    /// Returns the name of a subject without parameter values, if known: the label of its row or,
-    /// for a row without a name, its side.
+    /// Returns the name of a subject without parameter values, if known. This is the label of its
+    /// row or, if the row has no name, the name of its side.
     pub fn label_of<'a>(&'a self, subject: &'a Subject) -> Option<&'a str> {
         let row = self.row_of(subject);
         if row.name.is_empty() { Some(&self.side_of(subject).name) } else { row.label.as_deref() }
     }
 
-    /// Returns true if any row, among those that satisfy `wanted`, is on several sides.
-    /// O(subjects).
+    /// Returns true if a row that satisfies `wanted` is on several sides. O(subjects).
     pub fn shares_a_row(&self, wanted: impl Fn(&Row) -> bool) -> bool {
         let mut side_of: HashMap<usize, usize> = HashMap::new();
         let own = self.subjects.iter().filter(|s| wanted(self.row_of(s)));
@@ -95,14 +94,14 @@ impl Samples {
         }
     }
 
-    /// Returns the identity of a subject across runs: a digest of its row, its parameters and the
-    /// index of its side (the reference is the first), but not the side's name, path or revision.
-    /// 32 hexadecimal digits, the beginning of a SHA-256. O(subjects).
+    /// Returns an identifier of a subject that is stable across runs: the first 32 hexadecimal
+    /// digits of a SHA-256 digest of its row, its parameters and the index of its side (0 for the
+    /// reference). It does not depend on the name, path or revision of the side. O(subjects).
     pub fn identity(&self, index: usize) -> Option<String> {
         let subject = self.subjects.get(index)?;
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
-            // Lengths separate the parts: `ab`, `c` is not `a`, `bc`.
+            // Lengths separate the parts, so that `ab`, `c` differs from `a`, `bc`.
             digest.update((text.len() as u64).to_le_bytes());
             digest.update(text.as_bytes());
         };
@@ -117,7 +116,7 @@ impl Samples {
             (other.side, other.row) == (subject.side, subject.row)
                 && other.parameters == subject.parameters
         };
-        // In a scan, a command that lacks a parameter of the others occurs several times.
+        // In a scan, a command without one of the parameters occurs several times.
         let times = before.filter(same).count();
         if times > 0 {
             add(&times.to_string());
@@ -135,7 +134,7 @@ pub(crate) fn free_name(name: String, taken: impl Fn(&str) -> bool) -> String {
     numbered.find(|name| !taken(name)).unwrap_or(name)
 }
 
-/// Keeps the used items, and returns the new index of each.
+/// Keeps the items whose index is in `used`, and returns the new index for each old one.
 fn keep_used<T>(all: &mut Vec<T>, used: &HashSet<usize>) -> Vec<usize> {
     let mut next = 0;
     let numbers = (0..all.len()).map(|index| {

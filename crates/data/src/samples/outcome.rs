@@ -13,6 +13,6 @@ pub enum Outcome {
     Exit(i32),
     /// The program was killed by this signal, and the user chose to continue.
     Signal(i32),
-    /// The run hit the time limit: its time is a lower bound.
+    /// The run reached the time limit, so that its time is a lower bound.
     Timeout,
 }

@@ -1,5 +1,6 @@
-//! The value of a parameter: `64`, `1e3`, `fast`. It keeps the typed spelling, which people look
-//! for on the screen, and is a number in JSON if that preserves the spelling.
+//! The value of a parameter, such as `64`, `1e3` or `fast`. It keeps the spelling in which it was
+//! typed, since users look for that in the output, and is a number in JSON if that preserves the
+//! spelling.
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,7 +21,7 @@ impl ParameterValue {
         crate::number::finite(self.0.trim())
     }
 
-    /// Returns the JSON number with exactly this spelling; `None` for `fast`, and for `1e3`, which
+    /// Returns the JSON number with exactly this spelling. `None` for `fast`, and for `1e3`, which
     /// JSON would write as `1000.0`.
     fn json_number(&self) -> Option<serde_json::Number> {
         let starts_like_one = self.0.starts_with(|c: char| c.is_ascii_digit() || c == '-');

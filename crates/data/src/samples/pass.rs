@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A counting pass, in runs separate from the measured ones: counting slows a program down, so
-/// nothing is timed in it.
+/// A pass of runs in which events are counted. These runs are separate from the measured ones
+/// because counting slows a program down, so nothing is timed in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pass {
-    /// Calls of `malloc` and related functions.
+    /// Counts calls to `malloc` and related functions.
     Allocations,
-    /// Instructions on a simulated processor.
+    /// Counts instructions on a simulated processor.
     Instructions,
     /// Several exact counts in one run.
     Exact,
-    /// Events of the hardware counters.
+    /// Counts events with hardware counters.
     Counters,
 }
 
@@ -21,7 +21,7 @@ impl Pass {
     /// All passes.
     pub const ALL: [Self; 4] = [Self::Allocations, Self::Instructions, Self::Exact, Self::Counters];
 
-    /// Name in files.
+    /// Returns the name used in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allocations => "allocations",
@@ -32,5 +32,5 @@ impl Pass {
     }
 }
 
-/// A block with its pass; `None` for a measurement.
+/// A pass and a block within it. The pass is `None` for measurements.
 pub type InPass = (Option<Pass>, u32);

@@ -1,5 +1,5 @@
-//! Removes the beginning of every series, at the request of users who know that it was a warm-up,
-//! and reports that in a finding that stays with the samples.
+//! Removes the beginning of every series if the user requests it, knowing that it was a warm-up,
+//! and adds a finding about it to the samples.
 
 use super::columns::{Columns, NO_TIME, NOWHERE, Sparse};
 use super::{Outcome, Samples};
@@ -42,9 +42,10 @@ impl Samples {
         counts
     }
 
-    /// Removes the first `count` observations of every subject; if they were taken in blocks, the
-    /// first `count` blocks, so that no block is split. Counts from passes are kept: they contain
-    /// no warm-up. O(observations); no effect for 0.
+    /// Removes the first `count` observations of every subject. If they were made in blocks,
+    /// removes the first `count` blocks instead, so that no block is split. Observations of
+    /// counting passes are kept because they contain no warm-up. Has no effect if `count` is 0.
+    /// O(observations).
     pub fn skip_first(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -61,7 +62,8 @@ impl Samples {
         };
         let kept: Vec<usize> = (0..self.len()).filter(stays).collect();
         self.observations.keep(&kept);
-        // Blocks are renumbered from 0, otherwise the removed ones would seem to be incomplete.
+        // Blocks are renumbered from 0, because otherwise the removed ones would appear to be
+        // incomplete.
         let before = u32::try_from(count).unwrap_or(NOWHERE);
         let o = &mut self.observations;
         for (index, block) in o.block.0.iter_mut().enumerate() {

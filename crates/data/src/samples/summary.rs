@@ -1,6 +1,7 @@
-//! Summary of a series for which the measuring tool kept no samples: a handful of numbers.
+//! Summary of a series for which the measuring tool kept no samples.
 //!
-//! No data are invented from them: a summary never becomes observations.
+//! A summary consists of a handful of numbers. It never becomes observations, since these would
+//! have to be invented.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// Index of the subject.
     pub subject: usize,
-    /// Name of the metric; the numbers are in its base unit.
+    /// Name of the metric. The numbers are in its base unit.
     pub metric: String,
     /// Number of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,19 +37,19 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the location of the values: the mean or, if there is none, the median.
+    /// Returns the center of the values: the mean or, if unknown, the median.
     pub fn location(&self) -> Option<f64> {
         self.mean.or(self.median)
     }
 
-    /// Returns the standard error of the mean: as stated by the tool, or from standard deviation
-    /// and count.
+    /// Returns the standard error of the mean, either as stated by the tool or computed from the
+    /// standard deviation and count.
     pub fn error_of_mean(&self) -> Option<f64> {
         let from_sd = || Some(self.sd? / (self.count.filter(|&n| n > 1)? as f64).sqrt());
         self.standard_error.or_else(from_sd)
     }
 
-    /// Returns the numbers, for checking or converting all of them.
+    /// Returns all numbers that the summary has except the count, for checking or converting them.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         [self.mean, self.sd, self.standard_error, self.median, self.min, self.max]
             .into_iter()

@@ -1,12 +1,12 @@
-//! Removes unwanted subjects and metrics from samples, and renumbers the rest.
+//! Removes unwanted subjects and metrics from samples, and renumbers the remaining ones.
 
 use crate::samples::{Metric, Samples, Subject};
 use std::collections::HashMap;
 
 impl Samples {
-    /// Keeps the values that satisfy `wanted`; a subject or a metric without any is removed, with
-    /// its summaries and findings. A subject that loses its reference is compared with the first
-    /// remaining one of the same named row, if any. O(observations × metrics).
+    /// Keeps the values that satisfy `wanted`. A subject or metric without any is removed with its
+    /// summaries and findings. A subject that loses its reference is compared with the first
+    /// remaining one in its row, if the row has a name. O(observations × metrics).
     pub fn keep(&mut self, wanted: impl Fn(&Samples, &Subject, &Metric) -> bool) {
         let table: Vec<Vec<bool>> = self
             .subjects

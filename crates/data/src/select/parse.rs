@@ -1,7 +1,7 @@
-//! Parses a filter into an expression, or into an error with its position.
+//! Parses a filter into an expression. Errors have a position.
 //!
-//! Written by hand, in one pass: the language has five rules. Depth is bounded, so that no text can
-//! exhaust the stack.
+//! The parser is written by hand and takes one pass because the language has only five rules. Depth
+//! is bounded, so that no text can exhaust the stack.
 
 use super::{Expression, Key, Pattern};
 use regex::RegexBuilder;
@@ -19,7 +19,8 @@ const MAX_REGEX: usize = 1 << 20;
     place(.rest)
 )]
 pub struct SyntaxError {
-    /// The text from the error on; empty at the end of the filter.
+    /// The beginning of the text at the error, as quoted in messages. Empty at the end of the
+    /// filter.
     pub rest: String,
     /// Description of the error.
     pub problem: String,
@@ -30,7 +31,7 @@ fn place(rest: &str) -> String {
     if rest.is_empty() { "at the end".to_owned() } else { format!("at `{rest}`") }
 }
 
-/// Parses a whole filter; an empty text accepts everything.
+/// Parses a complete filter. An empty text accepts everything.
 pub(super) fn expression(text: &str) -> Result<Expression, SyntaxError> {
     let mut parser = Parser { rest: text, depth: 0 };
     let found = parser.any()?;
@@ -59,7 +60,7 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    /// Consumes `word` (`AND` or `OR`) and returns true if it is the next word.
+    /// If the next word is `word` (`AND` or `OR`), consumes it and returns true.
     fn word(&mut self, word: &str) -> bool {
         self.blanks();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(', ')']);
@@ -119,7 +120,7 @@ impl<'a> Parser<'a> {
     }
 
     fn term(&mut self) -> Result<Expression, SyntaxError> {
-        // A key ends in a colon; a term without one is searched for in the name.
+        // A key is followed by a colon. A term without a key is searched for in the name.
         let word = &self.rest
             [..self.rest.find([' ', '\t', '\n', '(', ')', '"']).unwrap_or(self.rest.len())];
         let is_regex = word.len() > 1 && word.starts_with('/') && word.ends_with('/');
@@ -172,7 +173,8 @@ impl<'a> Parser<'a> {
         Ok(if alone { Pattern::Contains(word) } else { Pattern::Exactly(word) })
     }
 
-    /// Parses the text between two occurrences of a character, which a backslash may escape.
+    /// Parses text between two occurrences of `mark`, which can be escaped by a backslash in the
+    /// text.
     fn delimited(&mut self, mark: char) -> Result<String, SyntaxError> {
         let mut found = String::new();
         let mut chars = self.rest.char_indices().skip(1);

@@ -1,9 +1,10 @@
-//! Rows and columns of a comparison, made from properties of benchmarks other than their names:
-//! `--col goos`, `--row .name --col n`.
+//! Forms the rows and columns of a comparison from properties of benchmarks other than their names,
+//! as in `--col goos` or `--row .name --col n`.
 //!
-//! Every value of the column keys becomes a side, the first one the reference; the rest of a
-//! benchmark's identity, or the row keys alone, names the row. Two benchmarks in one cell are an
-//! error: pooling them would compare something unintended.
+//! Every value of the column keys becomes a side, and the first one is the reference. A row is
+//! named after the row keys or, without any, after the parts of a benchmark's identity that are not
+//! used for columns. Two benchmarks in one cell are an error because pooling them would compare
+//! something unintended.
 
 use super::{Key, known_parameters};
 use crate::import::labels;
@@ -11,8 +12,8 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Name of the row of a benchmark whose whole name is used up by the columns, unless that is true
-/// of all benchmarks.
+/// Name of the row of a benchmark whose name is completely used for columns, unless that is true of
+/// all benchmarks.
 const NO_REST: &str = "(no parameters)";
 
 /// Reasons why rows and columns cannot be made.
@@ -28,17 +29,18 @@ pub enum ProjectError {
     NoSuchParameter {
         /// The requested parameter.
         name: String,
-        /// The existing parameters.
+        /// Existing parameters, as listed in messages.
         known: String,
     },
-    /// All benchmarks have the same value, so that there would be only one column.
+    /// All benchmarks have the same value for the column keys, so that there would be only one
+    /// column.
     #[error(
         "--col {keys}: all benchmarks have the same value there, `{value}`; a comparison needs two"
     )]
     OneColumn {
-        /// The requested keys.
+        /// The column keys, separated by commas.
         keys: String,
-        /// The value.
+        /// The common value.
         value: String,
     },
     /// Two benchmarks would share a cell.
@@ -58,11 +60,14 @@ pub enum ProjectError {
     },
 }
 
-/// Makes rows and columns of samples: every subject gets a new side (column), row and reference.
-/// Without row keys the row is the rest of the name; without column keys the column is the file.
+/// Forms the rows and columns of samples: every subject gets a new side (column), row and
+/// reference. Without row keys, the row is what the columns leave of the name. Without column keys,
+/// the column is the file.
 ///
 /// # Errors
-/// If a key does not fit the samples, or two benchmarks would share a cell.
+///
+/// Returns an error if a key does not fit the samples, if all benchmarks are in one column, or if
+/// two benchmarks would share a cell.
 pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), ProjectError> {
     for key in row.iter().chain(col) {
         check(samples, key)?;
@@ -126,7 +131,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
             rows.len() - 1
         });
     }
-    // The reference of a row is its benchmark in the first column that has one.
+    // The reference of a row is the benchmark in the first column that has one for this row.
     let mut reference: HashMap<&str, (usize, usize)> = HashMap::new();
     for (index, (name, column)) in cells.iter().enumerate() {
         let place = columns.iter().position(|c| c == column).unwrap_or(usize::MAX);
@@ -166,7 +171,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     Ok(())
 }
 
-/// Returns rows with these names; other properties are taken from the row of the first subject.
+/// Returns rows with these names. Other properties are those of the row's first subject.
 fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Row> {
     let all_empty = names.iter().all(|name| name.is_empty());
     let mut rows: Vec<Option<Row>> = vec![None; names.len()];
@@ -184,8 +189,8 @@ fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<R
     rows.into_iter().flatten().collect()
 }
 
-/// Returns sides with these names; the source of a side is that of its subjects, if they all have
-/// the same one.
+/// Returns sides with these names. The source of a side is set if all of its subjects have the same
+/// one.
 fn new_sides(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Side> {
     let mut sources: Vec<Option<&Option<String>>> = vec![None; names.len()];
     for (subject, &(side, _)) in samples.subjects.iter().zip(keys) {
@@ -219,15 +224,16 @@ fn check(samples: &Samples, key: &Key) -> Result<(), ProjectError> {
     }
 }
 
-/// Returns the value of a key for a subject; empty for a parameter that it does not have.
+/// Returns the value of a key for a subject, or an empty text for a parameter that it does not
+/// have.
 fn text<'a>(samples: &'a Samples, key: &Key, subject: &'a Subject) -> &'a str {
-    // Keys of metrics were refused before, so any metric will do.
+    // Keys of metrics have already been refused, so any metric will do.
     static NONE: std::sync::LazyLock<Metric> = std::sync::LazyLock::new(Metric::wall);
     key.value(samples, subject, &NONE).unwrap_or_default()
 }
 
-/// Returns the file of every subject, with as much of its path as is needed to distinguish it from
-/// the others; for a subject without a file, the name of its side, or nothing if its row has no
+/// Returns for every subject its file, with as much of the path as distinguishes it from other
+/// files. For a subject without a file, returns the name of its side, or nothing if its row has no
 /// name.
 fn files(samples: &Samples) -> Vec<String> {
     let mut files: Vec<&str> = Vec::new();
@@ -249,7 +255,8 @@ fn files(samples: &Samples) -> Vec<String> {
     samples.subjects.iter().map(of_subject).collect()
 }
 
-/// Joins a column and a row; if a column uses up the whole name there is no row to name.
+/// Joins the names of a column and a row. The row's name is empty if the columns use the whole
+/// name.
 fn joined(column: &str, row: &str) -> String {
     match (column.is_empty(), row.is_empty()) {
         (_, true) => column.to_owned(),
@@ -258,7 +265,7 @@ fn joined(column: &str, row: &str) -> String {
     }
 }
 
-/// Returns the full name; if a column uses a part of it, the name without that part.
+/// Returns the full name without the parts that are used for columns.
 fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     let is_column =
         |name: &str| col.iter().any(|k| matches!(k, Key::Parameter(own) if own == name));
@@ -272,8 +279,8 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     }
     let names_values = text(samples, &Key::Name, subject).contains(['{', '}']);
     if (samples.label_of(subject).is_none() || names_values) && !takes_name {
-        // The name contains the values somewhere: the positions of those used for columns are
-        // marked.
+        // The positions of the values in the name are unknown, so values that are used for columns
+        // are replaced by placeholders.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
         return columns.fold(samples.full_name(subject).to_owned(), |text, (name, value)| {
             without_value(&text, name, value.as_str())
@@ -288,8 +295,8 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     base.into_iter().chain(parameters).collect::<Vec<_>>().join("/")
 }
 
-/// Replaces the parameter's value by `{parameter}` wherever it is a word in a name: `sort {n}` for
-/// `sort 8` and `sort n={n}` for `sort n=8`.
+/// Replaces a parameter's value by `{parameter}` wherever it is a word of the name, so that `sort
+/// 8` becomes `sort {n}` and `sort n=8` becomes `sort n={n}`.
 pub(crate) fn without_value(text: &str, name: &str, value: &str) -> String {
     let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
     let mut found = String::new();

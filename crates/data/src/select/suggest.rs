@@ -1,14 +1,14 @@
-//! Finds row keys that match the benchmarks of several files without a common full name, such as
-//! those of machines with different numbers of processors (`BenchmarkSort-2`, `BenchmarkSort-8`).
+//! Finds row keys that match benchmarks of several files that have no full name in common, such as
+//! files from machines with different numbers of processors (`BenchmarkSort-2`, `BenchmarkSort-8`).
 //! The samples are not changed.
 
 use super::{Key, project};
 use crate::samples::{Samples, Subject};
 use std::collections::{HashMap, HashSet};
 
-/// Returns keys for `--row` that give some benchmark of two files the same row and no two
-/// benchmarks the same cell: the name alone, otherwise the name with the parameters for which the
-/// files share a value. `None` if neither does. O(subjects × parameters).
+/// Returns keys for `--row` with which benchmarks of two files share a row but no two benchmarks
+/// share a cell: the name alone or else the name with those parameters for which the files have a
+/// value in common. `None` if neither works. O(subjects × parameters).
 pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
     let shared: Vec<&str> = parameters(samples)
         .into_iter()
@@ -44,7 +44,7 @@ fn parameters(samples: &Samples) -> Vec<&str> {
     all.map(|(name, _)| name.as_str()).filter(|name| known.insert(*name)).collect()
 }
 
-/// Returns true if a parameter can be typed in a list of keys without quotes.
+/// Returns true if the name of a parameter can be typed in a list of keys without quotes.
 fn is_key(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty() && name.chars().all(is_plain)

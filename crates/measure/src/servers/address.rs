@@ -1,5 +1,5 @@
-//! Addresses of the user's own servers: `postgres://…`, `redis://…`. Passwords are extracted, used,
-//! and never shown or stored.
+//! Addresses of the user's own servers: `postgres://…` and `redis://…`. Passwords are extracted and
+//! used, but never shown or stored.
 
 use super::Kind;
 use super::redis_client::RedisAddress;
@@ -22,15 +22,15 @@ pub enum AddressError {
     Tls,
 }
 
-/// One of the user's own servers.
+/// Address of one of the user's own servers.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     pub kind: Kind,
     /// The address without a password.
     pub shown: String,
-    /// A user and a password, if given.
+    /// The password, or the user and the password; empty if none is given.
     pub login: Vec<String>,
-    /// Where a Redis listens; `None` for PostgreSQL.
+    /// Where a Redis server listens; `None` for PostgreSQL.
     pub place: Option<RedisAddress>,
 }
 
@@ -95,7 +95,7 @@ fn split_words(login: &str) -> Vec<String> {
     login.splitn(2, ':').map(str::to_owned).collect()
 }
 
-/// Returns the text without a `password=` in its query, and that password.
+/// Removes `password=` from an address's query, and returns the remaining text and the password.
 fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     let Some((before, query)) = rest.split_once('?') else { return (rest.to_owned(), None) };
     let is_password = |word: &&str| word.starts_with("password=");
@@ -108,7 +108,7 @@ fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     (rest, password)
 }
 
-/// Decodes percent signs with two hexadecimal digits.
+/// Decodes percent-encoded bytes.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

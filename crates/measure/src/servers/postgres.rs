@@ -1,5 +1,4 @@
-//! A separate PostgreSQL server: the location of its programs, the initialization of its data, and
-//! its start.
+//! Finds the programs of PostgreSQL, initializes the data of a private server, and starts it.
 
 use super::settings::Settings;
 use super::{
@@ -15,12 +14,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Directories in which distributions install the programs of each version, outside PATH: Debian's
-/// and PostgreSQL's own packages.
+/// Parent directories and name prefixes of the version directories in which Debian's and
+/// PostgreSQL's own packages install programs, outside PATH.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
-/// Name of the only user.
+/// Name of the server's only user.
 const USER: &str = "postgres";
-/// Name of the database.
+/// Name of the database created for the tests.
 const DATABASE: &str = "test";
 
 pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
@@ -43,7 +42,8 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
         if reached.is_some() { "listen_addresses=127.0.0.1" } else { "listen_addresses=" };
     let mut argv: Vec<OsString> = vec![programs.join("postgres").into_os_string()];
     argv.extend(["-D".into(), data.clone().into_os_string()]);
-    // Shared memory in files of its own directory, which is removed however the server ends.
+    // Keeps shared memory in files of the server's directory, which is removed however the server
+    // ends.
     let (at, port_is) = (format!("unix_socket_directories={socket}"), format!("port={port}"));
     for own in [listens, &at, &port_is, "dynamic_shared_memory_type=mmap"] {
         argv.extend(["-c".into(), own.into()]);
@@ -55,12 +55,13 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     Ok(Started { server, variables: variables(&socket, port, reached), settings })
 }
 
-/// Returns the variables by which libpq, and the libraries of most languages, find the server.
+/// Returns the environment variables by which libpq and the client libraries of most languages find
+/// the server.
 fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(String, String)> {
     let mut found = vec![("PGUSER", USER.to_owned()), ("PGDATABASE", DATABASE.to_owned())];
     found.push(("PGPORT", port.to_string()));
     match reached {
-        // A form without a host, which every URL parser accepts.
+        // This form has no host, and every URL parser accepts it.
         None => {
             found.push(("PGHOST", socket.to_owned()));
             let url = format!("postgresql:///{DATABASE}?host={socket}&user={USER}");
@@ -76,9 +77,9 @@ fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(St
     found.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Initializes the data of a new server, and flushes them to disk, so that writing them later is
-/// not measured. The socket requires no password, since only users with access to the directory can
-/// reach it.
+/// Initializes the data of a new server and flushes them to disk, so that they are not written
+/// during a measurement. Connections through the socket require no password, because only users
+/// with access to the directory can reach it.
 fn make(
     programs: &Path,
     data: &Path,
@@ -109,7 +110,7 @@ fn make(
         command.output().map_err(broken)
     };
     let first = run(&[])?;
-    // A locale that is missing on this machine must not prevent a server.
+    // A locale that is missing on this machine must not prevent the server from starting.
     let again = if first.status.success() { None } else { Some(run(&["--locale=C"])?) };
     if first.status.success() || again.is_some_and(|again| again.status.success()) {
         return Ok(());
@@ -126,8 +127,8 @@ fn is_ready(data: &Path) -> bool {
     text.lines().nth(7).is_some_and(|status| status.trim() == "ready")
 }
 
-/// Returns the directory with the programs of the newest version, or otherwise of the version on
-/// PATH.
+/// Returns the directory with the programs of the newest installed version or, if none is found in
+/// [`PLACES`], of the version on PATH.
 fn programs() -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for (place, prefix) in PLACES {

@@ -1,4 +1,4 @@
-//! A separate Redis server.
+//! Starts a private Redis server.
 
 use super::redis_client::{Client, RedisAddress};
 use super::settings::Settings;
@@ -21,7 +21,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     };
     let directory = asked.directory.display();
     let socket = asked.directory.join("redis.sock");
-    // In a file, since everybody can read the arguments of a program.
+    // The settings are passed in a file, because every user can read the arguments of a program.
     let mut text = format!(
         "daemonize no\nunixsocket \"{}\"\nunixsocketperm 700\ndir \"{directory}\"\nlogfile \"\"\n",
         socket.display()

@@ -1,7 +1,7 @@
-//! A client for Redis that supports only what changing settings requires.
+//! A minimal Redis client that supports only what changing settings requires.
 //!
-//! RESP: a request is an array of strings; the reply is a line, a number, a string whose length is
-//! given, or an array of these.
+//! In Redis' protocol, RESP, a request is an array of strings. The reply is a line, a number, a
+//! string preceded by its length, or an array of these.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,10 +9,10 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time limit for a reply.
+/// Time limit for each read and write.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Maximum length of a valid reply, bytes.
+/// Maximum length of a valid reply, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Address of a Redis server.
@@ -33,7 +33,7 @@ pub(super) enum Answer {
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// A connection.
+/// A connection to a Redis server.
 pub(super) struct Client {
     stream: BufReader<Box<dyn Stream>>,
 }
@@ -64,7 +64,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends a request; a refusal is an error with Redis' message.
+    /// Sends a request and returns the reply. If the server refuses the request, returns an error
+    /// with its message.
     pub(super) fn ask(&mut self, words: &[&str]) -> io::Result<Answer> {
         let mut text = format!("*{}\r\n", words.len());
         for word in words {

@@ -1,10 +1,10 @@
-//! Settings of a running server: reading, changing and restoring them.
+//! Reads, changes and restores settings of a running server.
 //!
-//! PostgreSQL is queried with `psql`, which supports every authentication method; settings are
-//! changed with `ALTER SYSTEM` and a reload. Redis is queried over its own protocol, with
-//! `CONFIG SET`. Only settings that take effect without a restart can be changed. On a user's own
-//! server every change is recorded first (as [`ServerChange`], in a journal), so that it can be
-//! undone even after a crash.
+//! PostgreSQL is queried with `psql`, which supports every authentication method, and its settings
+//! are changed with `ALTER SYSTEM` and a reload. Redis is queried over its own protocol, and its
+//! settings are changed with `CONFIG SET`. Only settings that take effect without a restart can be
+//! changed. Every change on a user's own server is first recorded in a journal, as a
+//! [`ServerChange`], so that it can be undone even after a crash.
 
 use super::address::{Address, AddressError};
 use super::redis_client::{Answer, Client, RedisAddress};
@@ -23,7 +23,7 @@ use thiserror::Error;
 /// Time limit for a server to reload its settings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Reasons why a setting is unavailable.
+/// Reasons why a setting could not be read or changed.
 #[derive(Debug, Error)]
 pub enum SettingError {
     /// The server has no such setting.
@@ -31,13 +31,13 @@ pub enum SettingError {
     Unknown {
         /// Name of the server.
         kind: &'static str,
-        /// The setting.
+        /// Name of the setting.
         setting: String,
     },
     /// The setting takes effect only after a restart of the server.
     #[error("PostgreSQL applies `{setting}` only when it is restarted")]
     NeedsStart {
-        /// The setting.
+        /// Name of the setting.
         setting: String,
     },
     /// The server can't be queried.
@@ -47,18 +47,18 @@ pub enum SettingError {
         kind: &'static str,
         /// Address of the server, without a password.
         address: String,
-        /// The reason.
+        /// The reason, as reported by the client.
         said: String,
     },
-    /// The server refused.
+    /// The server refused the request.
     #[error("{kind} refuses: {said}")]
     Said {
         /// Name of the server.
         kind: &'static str,
-        /// Message of the server.
+        /// The server's message.
         said: String,
     },
-    /// The server did not reload its settings.
+    /// The server did not reload its settings within the time limit.
     #[error("{kind} did not reload its settings within {} s", PATIENCE.as_secs())]
     NotRead {
         /// Name of the server.
@@ -76,7 +76,7 @@ pub struct Settings {
 
 #[derive(Clone, Debug)]
 enum SettingsAccess {
-    /// The program and its environment variables, including the password.
+    /// The `psql` program and its environment variables, which may include the password.
     Psql {
         program: PathBuf,
         variables: Vec<(String, String)>,
@@ -88,8 +88,8 @@ enum SettingsAccess {
     },
 }
 
-/// A setting and its desired value; with `None`, the setting returns to the value that it has
-/// unless it is set by `ALTER SYSTEM`.
+/// Name and desired value of a setting. With `None`, PostgreSQL resets the setting to the value
+/// that it has without `ALTER SYSTEM`.
 pub type DesiredSetting = (String, Option<String>);
 
 /// A change of a setting of a user's own server, as stored in a journal.
@@ -97,20 +97,20 @@ pub type DesiredSetting = (String, Option<String>);
 pub struct ServerChange {
     /// Address of the server, without a password.
     pub address: String,
-    /// The setting.
+    /// Name of the setting.
     pub setting: String,
-    /// Previous value; `None` if it was not set by `ALTER SYSTEM`.
+    /// Previous value; for PostgreSQL, `None` if the setting was not set by `ALTER SYSTEM`.
     pub before: Option<String>,
     /// New value.
     pub after: String,
 }
 
 impl Settings {
-    /// Returns access to a user's own server, by its address.
+    /// Returns access to the settings of the user's own server at this address.
     ///
     /// # Errors
     ///
-    /// If the address is invalid.
+    /// Returns an error if the address is invalid.
     pub fn at(address: &str) -> Result<Self, AddressError> {
         let read = Address::read(address)?;
         let way = match (read.kind, read.place) {
@@ -150,13 +150,13 @@ impl Settings {
         &self.address
     }
 
-    /// Returns the value that [`Self::change`] would replace: for PostgreSQL the value set by
-    /// `ALTER SYSTEM`, `None` if there is none.
+    /// Returns the value that [`Self::change`] would replace. For PostgreSQL, this is the value set
+    /// by `ALTER SYSTEM`, or `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`SettingError`] if the setting can't be changed while the server runs, or the server can't
-    /// be queried.
+    /// Returns a [`SettingError`] if the setting can't be changed while the server runs, or if the
+    /// server can't be queried.
     pub fn read(&self, setting: &str) -> Result<Option<String>, SettingError> {
         let kind = self.kind().label();
         match &self.way {
@@ -191,7 +191,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`SettingError`]; some settings may have been changed by then.
+    /// Returns a [`SettingError`] if a change fails. Some settings may have been changed by then.
     pub fn change(&self, wanted: &[DesiredSetting]) -> Result<(), SettingError> {
         if wanted.is_empty() {
             return Ok(());
@@ -215,12 +215,12 @@ impl Settings {
         }
     }
 
-    /// Makes a PostgreSQL write pending data, so that the next measurement does not pay for the
-    /// previous one; does nothing for a Redis.
+    /// Makes PostgreSQL write pending data, so that the next measurement does not include the cost
+    /// of the previous one. Does nothing for Redis.
     ///
     /// # Errors
     ///
-    /// [`SettingError`]: a user's own server may not permit it.
+    /// Returns a [`SettingError`], for example if a user's own server does not permit it.
     pub fn settle(&self) -> Result<(), SettingError> {
         match self.kind() {
             Kind::Postgres => self.psql(&["CHECKPOINT".to_owned()]).map(drop),
@@ -232,7 +232,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`SettingError`].
+    /// Returns a [`SettingError`] if that fails.
     pub fn undo(&self, change: &ServerChange) -> Result<Undone, SettingError> {
         let now = self.read(&change.setting)?;
         if now.as_ref() != Some(&change.after) {
@@ -242,12 +242,13 @@ impl Settings {
         Ok(Undone::Restored)
     }
 
-    /// Arranges for the settings of a PostgreSQL to be restored when this process is gone, however
-    /// it ends. `None` for a Redis: its changes are lost when it ends, and a shell can't query it.
+    /// Arranges for settings of PostgreSQL to be restored to `before` when this process is gone,
+    /// however it ends. Returns `None` for Redis, which loses its changes when it ends and can't be
+    /// queried by a shell.
     ///
     /// # Errors
     ///
-    /// If the shell can't be started.
+    /// Returns an error if the shell can't be started.
     pub fn afterwards(&self, before: &[DesiredSetting]) -> io::Result<Option<Afterwards>> {
         let SettingsAccess::Psql { program, variables, database } = &self.way else {
             return Ok(None);
@@ -264,7 +265,7 @@ impl Settings {
         self.psql(&[format!("CREATE DATABASE {name}")]).map(drop)
     }
 
-    /// Waits until a new server process reports that its settings were loaded at another time than
+    /// Waits until a new server process reports a different load time of its settings than
     /// `before`.
     fn await_reload(&self, before: &str) -> Result<(), SettingError> {
         let began = Instant::now();
@@ -277,17 +278,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Runs statements one by one, in a separate connection, and returns their output.
+    /// Runs statements one by one in a new connection, and returns their output.
     fn psql(&self, statements: &[String]) -> Result<String, SettingError> {
         let SettingsAccess::Psql { program, variables, database } = &self.way else {
             return Ok(String::new());
         };
         let mut command = Command::new(program);
-        // No psql settings of the user and no password prompts; bare values only; stops at the
-        // first error.
+        // The options ignore the user's psql settings, prompt for no password, print bare values,
+        // and stop at the first error.
         command.args(["-X", "-q", "-w", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]);
         command.args(statements.iter().flat_map(|line| ["-c", line]));
-        // The server's messages are displayed, and matched, in English.
+        // The server's messages are shown in English, and one is matched in English.
         command.envs(variables.iter().map(|(name, value)| (name, value))).env("LC_ALL", "C");
         command.env("PGCONNECT_TIMEOUT", PATIENCE.as_secs().to_string()).stdin(Stdio::null());
         child::end_with_us(&mut command);
@@ -306,7 +307,7 @@ impl Settings {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
         match ran.status.code() {
             Some(0) => Ok(String::from_utf8_lossy(&ran.stdout).into_owned()),
-            // psql(1): no connection.
+            // According to psql(1), the connection failed.
             Some(2) => Err(not_asked(said)),
             _ => {
                 let said =
@@ -327,13 +328,13 @@ impl Settings {
     }
 }
 
-/// SQL for the time at which the connected server process loaded its settings, which is inherited
-/// at the fork.
+/// SQL expression for the time at which the connected server process loaded its settings. A process
+/// inherits that time when it is forked.
 const LOADED: &str = "extract(epoch from pg_conf_load_time())";
 
 /// Returns the statement that sets a setting to its desired value.
 fn altering((setting, value): &DesiredSetting) -> String {
-    // Each part of a dotted name is a name.
+    // Each part of a dotted name is quoted separately.
     let name: Vec<String> = setting.split('.').map(|part| format!("\"{part}\"")).collect();
     let name = name.join(".");
     match value {

@@ -1,4 +1,4 @@
-//! Facts about a machine that are read only on Linux.
+//! Facts about the machine that are read only on Linux.
 
 macro_rules! unknown {
     ($($name:ident: $kind:ty),* $(,)?) => {
@@ -63,7 +63,8 @@ pub(crate) fn can_pin(_cpu: u32) -> bool {
     false
 }
 
-/// Returns the number of processors that this process may use: no other number is known here.
+/// Returns the number of processors that this process may use, because the number of online
+/// processors is unknown here.
 pub(crate) fn cpus_online() -> Option<u64> {
     cpus_allowed()
 }

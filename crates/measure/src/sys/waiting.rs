@@ -7,10 +7,10 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Unit of `ru_maxrss` in bytes: KiB everywhere except on macOS.
+/// Unit of `ru_maxrss`, in bytes: 1024 everywhere except on macOS.
 const MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
 
-/// State change of a child.
+/// A state change of a child.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// The child ended, with this wait status (`wait(2)`) and this resource usage.
@@ -21,7 +21,7 @@ pub(crate) enum Change {
     Continued,
 }
 
-/// Resource usage of a process, including its descendants that were waited for.
+/// Resource usage of a process, including that of its descendants that were waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) user_us: u64,
@@ -35,12 +35,12 @@ pub(crate) struct Usage {
     pub(crate) involuntary: u64,
 }
 
-/// Waits for a state change of a child that has not been reaped; signals to this process do not end
+/// Waits for a state change of a child that has not been reaped. Signals to this process do not end
 /// the wait.
 ///
 /// # Errors
 ///
-/// The system's error, for example if the child does not exist.
+/// Returns the system's error, for example if the child does not exist.
 pub(crate) fn wait(child: libc::pid_t) -> io::Result<Change> {
     let mut status = 0;
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use tree_sitter::{Node, Parser, TreeCursor};
 
-/// Maximum length of a block's name, in characters; longer names are cut.
+/// Maximum length of a block's name, in characters. Longer names are truncated.
 const LONGEST_NAME: usize = 72;
 
 /// Divides a text into blocks. O(bytes).
@@ -32,12 +32,12 @@ struct OpenBlock {
     digest: Sha256,
     /// ID of the block's node.
     node: usize,
-    /// ID of the node's body. The text before the body also belongs to the parent.
+    /// ID of the node's body. The text before the body also counts toward the parent's checksum.
     body: Option<usize>,
     in_body: bool,
-    /// True if blocks within it are separate blocks.
+    /// True if the blocks nested in this one are blocks of their own.
     divides: bool,
-    /// See [`Block`].
+    /// See [`Block::is_holder`].
     is_holder: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Cutting<'a> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Enters a node; returns true if its children are visited.
+    /// Enters a node, and returns true if its children should be visited.
     fn enter(&mut self, node: Node<'_>) -> bool {
         let found = kind(self.language, node);
         if found == Kind::Comment {
@@ -123,8 +123,8 @@ impl<'a> Cutting<'a> {
     fn begin(&mut self, node: Node<'_>, kind: Kind) {
         let divides = self.open.iter().all(|open| open.divides && open.in_body);
         let (first, last) = (node.start_position().row, node.end_position().row);
-        // A line must belong to one block and those around it: what begins and ends within a line
-        // is part of the enclosing block.
+        // Each line must belong to one block and the blocks that enclose it, so a callback that
+        // begins and ends on one line is part of the enclosing block.
         if !divides || (kind == Kind::Callback && first == last) {
             return;
         }
@@ -154,15 +154,15 @@ impl<'a> Cutting<'a> {
             digest,
             node: node.id(),
             body: node.child_by_field_name("body").map(|body| body.id()),
-            // A block without a body belongs to its parent as a whole.
+            // If a block has no body, all of its text also counts toward the parent's checksum.
             in_body: false,
             divides: kind == Kind::Callback,
             is_holder: kind == Kind::Callback && self.open.len() == 1,
         });
     }
 
-    /// Returns the node at which a block begins when executed: for a function with decorators, the
-    /// decorated definition; for a callback, the call it is passed to.
+    /// Returns the node at which a block begins when it is executed. For a decorated function, this
+    /// is the decorated definition; for a callback, it is the call to which the callback is passed.
     fn named<'t>(&self, node: Node<'t>) -> Node<'t> {
         let Some(parent) = node.parent() else { return node };
         let is_around = match self.language {
@@ -177,15 +177,15 @@ impl<'a> Cutting<'a> {
         }
     }
 
-    /// Returns the first line of the text from the start of `around` up to `node`, which is within
-    /// it; if both are the same node, the first line of the node.
+    /// Returns the first line of the text from the start of `around` to the start of `node`, which
+    /// is nested in it. If both are the same node, returns the first line of the node.
     fn before(&self, around: Node<'_>, node: Node<'_>) -> &'a [u8] {
         let end = if around.id() == node.id() { node.end_byte() } else { node.start_byte() };
         let text = self.text.get(around.start_byte()..end).unwrap_or_default();
         text.split(|byte| *byte == b'\n').next().unwrap_or_default()
     }
 
-    /// Returns a text in display form.
+    /// Returns a text shortened for display in a block's name.
     fn words(&self, text: &[u8]) -> String {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_end_matches([',', '{']).trim_end();
@@ -213,7 +213,7 @@ impl<'a> Cutting<'a> {
         if kind(self.language, node) == Kind::Comment {
             return;
         }
-        // Separates the content of a node from what follows it.
+        // Separates the content of a node from the text that follows it.
         self.feed(&[0xff]);
         if self.open.last().is_some_and(|open| open.node == node.id())
             && let Some(open) = self.open.pop()
@@ -235,7 +235,7 @@ impl<'a> Cutting<'a> {
         self.done.sort_by_key(|open| (open.begin, std::cmp::Reverse(open.end)));
         for OpenBlock { name, begin, end, digest, is_holder, .. } in self.done {
             let mut own = sum_of(digest);
-            // Blocks with the same text in the same place get different checksums.
+            // Blocks with the same text in the same position get different checksums.
             let times = known.entry(own).or_insert(0);
             *times += 1;
             if *times > 1 {

@@ -3,14 +3,14 @@
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
-/// The kind of a node for dividing a file into blocks.
+/// The role of a node when a file is divided into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A function or method: one block with everything in it.
+    /// A function or method, which is one block including everything in it.
     Function,
-    /// A block of code passed to a call (`describe … do`): a block that may contain other blocks.
+    /// A block of code passed to a call (`describe … do`), which may contain other blocks.
     Callback,
-    /// A class or module, whose name qualifies the names within it.
+    /// A class or module. Its name qualifies the names within it.
     Container,
     /// A comment, which is ignored.
     Comment,
@@ -67,7 +67,7 @@ pub fn kind(language: Language, node: Node<'_>) -> Kind {
     }
 }
 
-/// Returns true if a comment is a directive to the language.
+/// Returns true if a comment is a directive that the language or a test framework interprets.
 pub(crate) fn is_directive(language: Language, comment: &str) -> bool {
     match language {
         Language::Ruby => {
@@ -79,7 +79,7 @@ pub(crate) fn is_directive(language: Language, comment: &str) -> bool {
         Language::Python => comment.contains("coding"),
         Language::Go => comment.starts_with("//go:") || comment.starts_with("// +build"),
         Language::JavaScript | Language::TypeScript | Language::Tsx => {
-            // Directives of jest and vitest: the environment of a file.
+            // Directives of jest and vitest that select the environment of a file.
             comment.contains("@jest-") || comment.contains("@vitest-")
         }
         Language::Rust | Language::C | Language::Cpp | Language::Java => false,

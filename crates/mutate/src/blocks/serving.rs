@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 ///
 /// # Errors
 ///
-/// If a request is malformed, or the answer can't be written.
+/// Fails if a request is malformed or the answer cannot be written.
 pub fn serve(input: &mut impl Read, out: &mut impl Write) -> io::Result<()> {
     out.write_all(&wire::GREETING)?;
     out.flush()?;

@@ -1,11 +1,11 @@
-//! The code that a compiler generated for functions, parsed from its listing, and comparison of a
+//! Parses the code that a compiler generated for functions from its listing, and compares a
 //! function's code in two compilations. Nothing is run here.
 //!
-//! The code consists of blocks (a section in assembler text, a symbol in Go's listing) that refer
-//! to one another. Two blocks are the same if their texts are the same and the blocks that they
-//! refer to are the same. Writable blocks are also identified by name, since two variables with the
-//! same contents are distinct. Names and numbers of read-only data and code are irrelevant: they
-//! are assigned anew in each compilation.
+//! The code consists of blocks that refer to one another. A block is a section in assembler text,
+//! or a symbol in Go's listing. Two blocks are the same if their texts are the same and the blocks
+//! that they refer to are the same. Writable blocks are also identified by name, since two
+//! variables with the same contents are distinct. The names and numbers of code and read-only data
+//! are irrelevant because each compilation assigns them anew.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub(super) struct Code {
     blocks: Vec<Block>,
-    /// The block of each name, and the name's index among the names of that block.
+    /// Each name's block, and the position of the name among the names of that block.
     names: HashMap<String, (usize, usize)>,
 }
 
@@ -22,9 +22,9 @@ struct Block {
     /// The block's text. References to other blocks are replaced by [`ELSEWHERE`], and the block's
     /// own names by [`HERE`] and their index.
     text: String,
-    /// The names of other blocks that the text refers to.
+    /// Names of other blocks that the text refers to.
     others: Vec<String>,
-    /// The block's first name, if the block is writable.
+    /// The block's first name if the block is writable, and `None` otherwise.
     own: Option<String>,
 }
 
@@ -32,7 +32,7 @@ const ELSEWHERE: char = '\u{1}';
 const HERE: char = '\u{2}';
 
 impl Code {
-    /// Parses assembler text; `None` if names are written in an unknown form.
+    /// Parses assembler text, or returns `None` if names are written in an unknown form.
     pub fn of_assembly(text: &str) -> Option<Self> {
         let mut parts: Vec<(&str, Vec<&str>)> = vec![("", Vec::new())];
         let mut names: HashMap<String, (usize, usize)> = HashMap::new();
@@ -98,7 +98,7 @@ impl Code {
         self.names.contains_key(name)
     }
 
-    /// Returns true if the block is the same in another compilation, where blocks with names in
+    /// Returns true if the named block is the same in another compilation. Blocks with names in
     /// `taken` are assumed to be the same. O(bytes of the block and of all blocks that it refers
     /// to).
     pub fn is_same(&self, other: &Self, name: &str, taken: &HashSet<String>) -> bool {
@@ -134,8 +134,8 @@ impl Code {
     }
 }
 
-/// Parses a symbol's name, its kind, and the rest of the line in Go's listing:
-/// `own.F STEXT nosplit size=9`.
+/// Splits a line of Go's listing, such as `own.F STEXT nosplit size=9`, into a symbol's name, its
+/// kind, and the rest of the line.
 fn symbol(line: &str) -> Option<(&str, &str, &str)> {
     let before = &line[..line.find(" size=")?];
     let is_kind = |own: &&str| {
@@ -178,7 +178,7 @@ fn is_of_a_name(c: char) -> bool {
 }
 
 impl Block {
-    /// Adds a line of assembler text to the block of number `own`.
+    /// Adds a line of assembler text to this block, whose number is `own`.
     fn assembly(&mut self, line: &str, own: usize, names: &HashMap<String, (usize, usize)>) {
         let words = line.trim();
         // This is data, even if it looks like a name.
@@ -201,7 +201,7 @@ impl Block {
                     self.text.push(HERE);
                     self.text.push_str(&number.to_string());
                 }
-                // Names of other sections, and of other compilation units.
+                // Names from other sections, and from other compilation units.
                 _ if word.starts_with(|c: char| c.is_alphabetic() || "_.".contains(c))
                     && (names.contains_key(word) || behind.starts_with('@')) =>
                 {
@@ -217,8 +217,8 @@ impl Block {
         self.text.push('\n');
     }
 
-    /// Adds a line of Go's listing without its prefix: machine code, references, and data for the
-    /// runtime about a place in the code.
+    /// Adds a line of Go's listing without its prefix. The line contains machine code, a reference,
+    /// or data for the runtime about a position in the code.
     fn listing(&mut self, line: &str) {
         if let Some(rest) = line.strip_prefix("rel ") {
             // `23+4 t=R_CALL runtime.panicBounds+0`
@@ -239,7 +239,7 @@ impl Block {
         }
         let is_instruction = second.len() >= 5 && second.bytes().all(|own| own.is_ascii_digit());
         match line.split_once('\t').filter(|_| is_instruction) {
-            // For instructions, their machine code is sufficient.
+            // The machine code of other instructions is sufficient.
             Some((_, said)) if said.starts_with("PCDATA") => {
                 self.text.push_str(&format!("{address} {said}\n"));
             }

@@ -1,11 +1,11 @@
-//! Compares survivors of Go and Rust by their compiled code: many functions are compiled at once,
-//! each with one change, and the code of each is compared with that of the original. The compilers
-//! are invoked in the files of the languages.
+//! Compares survivors in Go and Rust by their compiled code. Many functions are compiled at once,
+//! each with one change, and the code of each is compared with that of the original. The files of
+//! the two languages invoke the compilers.
 //!
 //! Equal code proves something only for a function that has code of its own. An error is therefore
 //! planted in each function first, and functions whose code does not change as a result are
-//! skipped. Since a change in one function may affect the code of another, those that seem to be
-//! the same are compiled again without the others, until all that remain are the same.
+//! skipped. Since a change to one function may affect the code of another, the functions that seem
+//! to be the same are compiled again without the others, until all remaining ones are the same.
 
 use super::code::Code;
 use crate::arena::Arena;
@@ -17,8 +17,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Share of the remaining time that each attempt to confirm the seemingly identical variants may
-/// use.
+/// Share of the remaining time that each attempt to confirm seemingly identical variants may use.
 const SHARE: f64 = 0.6;
 
 /// A function whose survivors are compared.
@@ -30,33 +29,34 @@ pub(super) struct Function<'a> {
     pub unit: usize,
     /// The symbol of the function's code.
     pub symbol: String,
-    /// Text that is put in front of the function while it is compiled.
+    /// Text to insert before the function when it is compiled.
     pub mark: String,
-    /// The survivors, each with its index in the table.
+    /// The survivors in this function, each with its index in the table of mutants.
     pub changes: Vec<(usize, &'a Mutant)>,
 }
 
-/// One of the functions, compiled with one of its changes or with an error.
+/// A function compiled with one of its changes, or with a planted error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CompiledVariant {
     function: usize,
-    /// Index of the change; `None` for a planted error.
+    /// Index of the change in `Function::changes`, or `None` for a planted error.
     change: Option<usize>,
 }
 
-/// The result of the comparison.
+/// The result of comparing survivors by their compiled code.
 #[derive(Debug, Default)]
 pub(super) struct Equivalences {
-    /// The indices of the survivors whose code is the same as that of the original.
+    /// Indices of the survivors whose code is the same as the original's.
     pub same: Vec<usize>,
-    /// The indices of the functions for which the compilation of the original produced no code.
+    /// Indices of the functions for which compiling the original produced no code.
     pub absent: Vec<usize>,
 }
 
-/// A replacement of a range of bytes.
+/// A byte range, and the text that replaces it.
 type Edit = (Range<usize>, Vec<u8>);
 
-/// A function that compiles the contents of a copy, with one of several settings.
+/// A function that compiles the contents of a copy with the setting of the given index. `None` if
+/// this fails.
 pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
 
 /// Functions that are compiled together.
@@ -68,14 +68,13 @@ pub(super) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// Creates a package of functions in these sources; comparing ends at `until`.
+    /// Creates a package of functions in these sources. The comparison ends at `until`.
     pub fn new(sources: &'a [Source], functions: &'a [Function<'a>], until: Instant) -> Self {
         let taken = functions.iter().map(|own| own.symbol.clone()).collect();
         Self { sources, functions, taken, until }
     }
 
-    /// Finds the survivors whose code is the same as that of the original with each of the
-    /// settings.
+    /// Finds the survivors whose code is the same as the original's with every one of the settings.
     pub fn found(
         &self,
         arena: &mut Arena<'_>,
@@ -145,8 +144,9 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the variants whose code is known, and whether it is that of the unchanged function.
-    /// Variants that fail to compile are left out, and the rest are compiled without them.
+    /// Returns the variants whose code could be determined, each with whether it is the same as
+    /// that of the unchanged function. Variants that fail to compile are left out, and the
+    /// remaining ones are compiled without them.
     fn judged(
         &self,
         arena: &mut Arena<'_>,
@@ -172,7 +172,7 @@ impl<'a> Package<'a> {
         judged
     }
 
-    /// Compiles all functions, some of them with a change.
+    /// Compiles all functions, with the changes of the variants in `batch`.
     fn compiled(
         &self,
         arena: &mut Arena<'_>,
@@ -235,7 +235,7 @@ fn one_of_each(all: &[CompiledVariant]) -> Vec<Vec<CompiledVariant>> {
     batches
 }
 
-/// Applies edits to a text; `None` if they overlap.
+/// Applies edits to a text, or returns `None` if they overlap.
 fn edited(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);

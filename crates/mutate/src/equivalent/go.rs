@@ -1,5 +1,5 @@
-//! Survivors of Go: the compiler prints the code of a package (`go build -gcflags=-S`), with the
-//! settings of the user's tests.
+//! Compares survivors in Go. The compiler prints the code of a package (`go build -gcflags=-S`),
+//! with the same settings as for the user's tests.
 //!
 //! Go compiles every non-generic function separately, even if it is also inlined elsewhere.
 //! Inlining is disabled here, so a function's code never includes that of another.
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Returns the indices of the survivors whose code is the same as that of the original.
+/// Returns the indices of the survivors whose code is the same as the original's.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -60,8 +60,8 @@ fn listing(arena: &mut Arena<'_>, directory: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(&output).ok()?).into_owned())
 }
 
-/// Returns the symbols that a function may have, given the package that the compiler reports: the
-/// package of a program is called `main`, and some versions write the last part of a path
+/// Returns the symbols that a function may have, given the package that the compiler reports. The
+/// package of a program is called `main`, and some compiler versions write the last part of a path
 /// differently.
 fn names(listing: &str, symbol: &str) -> Vec<String> {
     let path = listing.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! Survivors of Rust: the compiler writes the assembler text of a whole crate, as `cargo test`
-//! compiles it. The compiler's arguments are recorded in a build of the project's own crates;
-//! dependencies are used as built.
+//! Compares survivors in Rust. The compiler writes the assembler text of a whole crate, compiled as
+//! by `cargo test`. The compiler's arguments are recorded in a build of the project's own crates,
+//! and dependencies are used as built.
 //!
 //! A function may have code only where it is inlined, or code specialized to the arguments of its
 //! callers. So each function that is compared gets a symbol that others could call. Integer
-//! overflow is an error in tests but not in release builds: only what is the same in both is
-//! considered the same. The position of a panic in the file is left out, as it belongs to the text
-//! and not to the program.
+//! overflow is an error in tests but not in release builds, and only functions that are the same in
+//! both are considered the same. The position of a panic in the file is left out because it belongs
+//! to the text and not to the program.
 
 use super::code::Code;
 use super::compiled::{Equivalences, Function, Package};
@@ -26,8 +26,8 @@ const ALWAYS: [&str; 10] = [
     "-Cstrip=none",
     "--cap-lints=allow",
     "-Zlocation-detail=none",
-    // Otherwise one of two identical functions would be removed, and the other would have both
-    // names.
+    // If it were enabled, one of two identical functions would be removed, and the other would have
+    // both names.
     "-Zmerge-functions=disabled",
     "-Zshare-generics=no",
     "-Cdebug-assertions=on",
@@ -41,7 +41,7 @@ const DROPPED: [&str; 5] = ["--emit", "--out-dir", "--error-format", "--json", "
 /// Codegen options (after `-C`) that are dropped.
 const DROPPED_CODEGEN: [&str; 3] = ["incremental", "lto", "linker-plugin-lto"];
 
-/// Returns the indices of the survivors whose code is the same as that of the original.
+/// Returns the indices of the survivors whose code is the same as the original's.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -77,17 +77,17 @@ pub(super) fn same(
     same
 }
 
-/// A crate of the project, as it is compiled.
+/// A crate of the project, with the compiler invocation that builds it.
 struct Crate {
     compiler: Program,
-    /// The directory of its root file, relative to the top of the project.
+    /// The directory that contains the crate's root file, relative to the root of the project.
     directory: PathBuf,
     is_2024: bool,
     is_test: bool,
 }
 
-/// Returns the crates that cargo compiled, those without tests first; `None` if they cannot be
-/// recorded.
+/// Returns the crates that cargo compiled, starting with those without tests. `None` if the
+/// compilations cannot be recorded.
 fn crates(arena: &mut Arena<'_>) -> Option<Vec<Crate>> {
     let top = arena.copy.top();
     let kept = arena.runs.place().join("compilers");
@@ -102,8 +102,8 @@ fn crates(arena: &mut Arena<'_>) -> Option<Vec<Crate>> {
 }
 
 impl Crate {
-    /// Returns the crate of a compiler that was started in the copy at `top`; `None` if it compiled
-    /// something else.
+    /// Returns the crate compiled by a compiler that was started in the copy at `top`, or `None` if
+    /// it compiled something else.
     fn of(compiler: Program, top: &Path) -> Option<Self> {
         let words: Vec<&str> = compiler.words.iter().filter_map(|own| own.to_str()).collect();
         if words.len() < compiler.words.len() {
@@ -127,7 +127,8 @@ impl Crate {
         Some(Self { directory, is_2024, is_test, compiler })
     }
 
-    /// Returns true if a file, relative to the top, is below the crate's directory.
+    /// Returns true if a file, given relative to the root of the project, is below the crate's
+    /// directory.
     fn may_hold(&self, path: &str) -> bool {
         Path::new(path).starts_with(&self.directory)
     }
@@ -162,7 +163,7 @@ impl Crate {
     }
 }
 
-/// Returns the arguments of a compiler without those that determine the kind and place of its
+/// Returns the arguments of a compiler without those that determine the type and location of its
 /// output.
 fn compiler_arguments(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();

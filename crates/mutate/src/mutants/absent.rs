@@ -1,8 +1,8 @@
-//! Code that is in the source but not in the program that the tests run on this machine: code for
-//! another platform, for a disabled feature, or only for the type checker. No test here could
-//! detect a change to it, so its mutants count neither as detected nor as missed.
+//! Finds code that is in the source but not in the program that the tests run on this machine: code
+//! for another platform, for a disabled feature, or only for the type checker. No test here could
+//! detect a change to such code, so its mutants count neither as detected nor as missed.
 //!
-//! Code counts as built unless it is known to be left out: every evaluator returns `None` for a
+//! Code counts as built unless it is known to be left out. Every evaluator returns `None` for a
 //! condition that it does not understand.
 
 mod c;
@@ -22,20 +22,20 @@ use tree_sitter::Node;
 /// The platform and settings for which the sources are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildPlatform {
-    /// Operating system, as named by Rust: `linux`, `macos`, `windows`.
+    /// Operating system as named by Rust, such as `linux`, `macos` or `windows`.
     pub system: String,
-    /// Processor, as named by Rust: `x86_64`, `aarch64`.
+    /// Processor architecture as named by Rust, such as `x86_64` or `aarch64`.
     pub processor: String,
-    /// Go build tags set by the command.
+    /// Go build tags that the test command sets.
     pub tags: BTreeSet<String>,
-    /// Enabled features of a crate; `None` if unknown, in which case any may be enabled.
+    /// Enabled features of the crate. `None` if unknown, in which case any feature may be enabled.
     pub features: Option<BTreeSet<String>>,
     /// Features that another crate may enable.
     pub perhaps: BTreeSet<String>,
-    /// Names that `RUSTFLAGS` sets with `--cfg`; `None` if there may be a build script, which can
+    /// Names that `RUSTFLAGS` sets with `--cfg`. `None` if there may be a build script, which can
     /// set any name.
     pub settings: Option<BTreeSet<String>>,
-    /// Macros of C that nothing defines.
+    /// C macros that nothing defines.
     pub undefined: BTreeSet<String>,
 }
 
@@ -47,15 +47,14 @@ impl Default for BuildPlatform {
     }
 }
 
-/// Lines that are not part of the program (numbered from 1), with the condition that leaves them
-/// out.
+/// A range of lines that are not part of the program, with the condition that leaves them out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExcludedLines {
-    /// First line.
+    /// First line, counting from 1.
     pub first: u32,
-    /// Last line.
+    /// Last line, inclusive.
     pub last: u32,
-    /// The reason, as a noun phrase: `#[cfg(windows)]`.
+    /// The reason, as a noun phrase such as `#[cfg(windows)]`.
     pub why: String,
 }
 
@@ -95,7 +94,7 @@ pub(crate) fn absent(
     }
 }
 
-/// The text on one line, truncated if it is long.
+/// Returns the text on one line, truncated if it is long.
 fn short(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

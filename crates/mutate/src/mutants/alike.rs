@@ -1,12 +1,13 @@
-//! Replacements that every grammar parses like the original, so that parsing them can be skipped:
-//! one number for another, `true` for `false`, a quoted text with its contents removed. Parsing
-//! takes most of the time of generating mutants; this saves a third of it.
+//! Recognizes replacements that every grammar parses in the same way as the original, so that
+//! parsing them can be skipped: one number for another, `true` for `false`, or a quoted text with
+//! its contents removed. Parsing takes most of the time of generating mutants, and this saves a
+//! third of it.
 //!
-//! When in doubt, a replacement is parsed. Builds with debug assertions parse everything anyway.
+//! When in doubt, a replacement is parsed. Builds with debug assertions always parse everything.
 
 use std::ops::Range;
 
-/// Kind of a word. A word of one kind can replace another of the same kind anywhere.
+/// The kind of a word. A word can be replaced anywhere by another word of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// A decimal integer.
@@ -17,7 +18,7 @@ pub(crate) enum Word {
     PythonTruth,
 }
 
-/// Returns the kind of a text.
+/// Returns the kind of a word, if it has one.
 pub(crate) fn word(text: &[u8]) -> Option<Word> {
     match text {
         b"true" | b"false" => Some(Word::Truth),
@@ -30,7 +31,8 @@ pub(crate) fn word(text: &[u8]) -> Option<Word> {
     }
 }
 
-/// Returns true if the text is known to parse as before with `replacement` in this range.
+/// Returns true if it is certain that the text parses as before when `range` is replaced with
+/// `replacement`.
 pub(crate) fn is_read(text: &[u8], range: &Range<usize>, replacement: &[u8]) -> bool {
     let Some(before) = text.get(range.clone()) else { return false };
     let kind = word(before);
@@ -42,15 +44,16 @@ pub(crate) fn is_read(text: &[u8], range: &Range<usize>, replacement: &[u8]) -> 
         || is_emptied(before, replacement, beside)
 }
 
-/// Returns true if an equality sign is replaced by its opposite. `===` is left out because in Ruby
-/// it has no opposite.
+/// Returns true if an equality operator is replaced with its opposite. `===` is left out because it
+/// has no opposite in Ruby.
 fn is_equality(before: &[u8], replacement: &[u8]) -> bool {
     matches!((before, replacement), (b"==", b"!=") | (b"!=", b"=="))
 }
 
-/// Returns true if a quoted text loses its contents. In some languages single quotes enclose a
-/// character, so a text in single quotes must be longer than a character literal. Three quotes in a
-/// row would start another kind of literal, and a following colon makes it a name.
+/// Returns true if the replacement removes the contents of a quoted text. In some languages single
+/// quotes enclose a character, so a text in single quotes must be longer than a character literal.
+/// Three quotes in a row would start another kind of literal, and a following colon makes the text
+/// a name.
 fn is_emptied(before: &[u8], replacement: &[u8], beside: [Option<u8>; 2]) -> bool {
     let [first, second, .., last] = before else { return false };
     let is_quoted = match replacement {

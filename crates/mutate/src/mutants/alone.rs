@@ -1,7 +1,7 @@
-//! A function by itself: the text needed before and after it to compile it without the rest of its
-//! file, with the same meaning. A process that has already loaded the file can then replace the
-//! existing function with a changed one. Functions whose meaning might differ by themselves get no
-//! such text. This module does not know which files are loaded.
+//! Isolates a function: determines the text needed before and after the function to compile it
+//! without the rest of its file, with the same meaning. A process that has already loaded the file
+//! can then replace the existing function with a changed one. A function whose meaning might differ
+//! when it is isolated gets no such text. This module does not know which files are loaded.
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Unit, line_starts};
@@ -19,19 +19,20 @@ pub struct IsolatedFunction {
     after: String,
     /// Line of the file at which the text begins, from 1.
     pub first: u32,
-    /// Line by which the language identifies the function: that of its first decorator, if any.
+    /// Line by which the language identifies the function, which is the line of its first decorator
+    /// if it has any.
     pub known: u32,
 }
 
 impl IsolatedFunction {
-    /// The text to compile when `changed` is the file's text with a change in this function; `None`
-    /// if the change is elsewhere.
+    /// Returns the text to compile when `changed` is the file's text with a change in this
+    /// function, or `None` if the change is elsewhere.
     pub fn text(&self, original: &str, changed: &str) -> Option<String> {
         let (before, after) = (original.get(..self.range.start)?, original.get(self.range.end..)?);
         let rest = changed.strip_prefix(before)?;
         let own = match rest.strip_suffix(after) {
             Some(own) => own,
-            // Changes after the function do not matter.
+            // A change after the function does not matter.
             None => rest.strip_prefix(original.get(self.range.clone())?).map(|behind| {
                 let end = rest.len() - behind.len();
                 &rest[..end]
@@ -41,8 +42,9 @@ impl IsolatedFunction {
     }
 }
 
-/// Returns, for each of these functions, the text around it; `None` for all of them in languages
-/// that do not load functions individually. O(bytes + functions · depth).
+/// Returns the text around each of these functions, or `None` if the function cannot be compiled by
+/// itself. All are `None` in languages that do not load functions individually. O(bytes + functions
+/// · depth).
 pub fn alone(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<IsolatedFunction>> {
     let nothing = || vec![None; units.len()];
     if !matches!(language, Language::Ruby | Language::Python) {
@@ -78,8 +80,8 @@ fn is_function(node: Node<'_>) -> bool {
     matches!(node.kind(), "method" | "singleton_method" | "function_definition")
 }
 
-/// The magic comments that tell Ruby how to read the file; `None` if one of them cannot be
-/// repeated.
+/// Returns the magic comments that tell Ruby how to read the file, or `None` if one of them cannot
+/// be repeated.
 fn magic(text: &[u8]) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for line in text
@@ -140,16 +142,16 @@ impl File<'_> {
         std::str::from_utf8(self.text.get(node.byte_range())?).ok()
     }
 
-    /// The text before a node on its line, if it is only blanks.
+    /// Returns the text before a node on its line if it consists only of whitespace.
     fn indentation(&self, node: Node<'_>) -> Option<&str> {
         let start = *self.lines.get(node.start_position().row)?;
         let before = std::str::from_utf8(self.text.get(start..node.start_byte())?).ok()?;
         before.trim().is_empty().then_some(before)
     }
 
-    /// A method, with the enclosing classes and modules reopened, on its original line. A method in
-    /// a block is defined where the block had defined it, which is known only to the process that
-    /// has loaded it.
+    /// Isolates a method by reopening the enclosing classes and modules, and keeps it on its
+    /// original line. A method within a block is defined on the same object as by the original
+    /// block. Only the process that has loaded the method knows that object.
     fn ruby(&self, method: Node<'_>, magic: &[String]) -> Option<IsolatedFunction> {
         if self.passed {
             return None;
@@ -160,8 +162,8 @@ impl File<'_> {
             return None;
         }
         let mut around = Vec::new();
-        // `in_block`: there is a block between the method and the nearest class. `opened`: false
-        // while the class of an enclosing `class << self` has not been reached.
+        // `in_block` is true if there is a block between the method and the nearest class. `opened`
+        // is false while the class around an enclosing `class << self` has not been reached.
         let (mut in_block, mut opened) = (false, true);
         let mut node = method;
         while let Some(parent) = node.parent() {
@@ -178,7 +180,7 @@ impl File<'_> {
                         return None;
                     }
                     around.push(format!("class << {value};"));
-                    // `self` must be the enclosing class or module.
+                    // `self` must refer to the enclosing class or module.
                     opened = value != "self";
                 }
                 "do_block" | "block" | "lambda" => {
@@ -221,8 +223,8 @@ impl File<'_> {
         })
     }
 
-    /// A function within its enclosing classes, so that private names are mangled as in the file,
-    /// after a placeholder for its decorators.
+    /// Isolates a function within its enclosing classes, so that private names are mangled as in
+    /// the file, after a placeholder for its decorators.
     fn python(&self, function: Node<'_>) -> Option<IsolatedFunction> {
         let indentation = self.indentation(function)?;
         let mut around = Vec::new();
@@ -271,8 +273,8 @@ fn line(node: Node<'_>) -> u32 {
     u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Returns true if the name is a constant, possibly nested, which names a class wherever it is
-/// read.
+/// Returns true if the name is a constant, possibly nested. Such a name refers to the same class
+/// wherever it is read.
 fn is_constant(name: &str) -> bool {
     let name = name.strip_prefix("::").unwrap_or(name);
     name.split("::").all(|part| {

@@ -1,21 +1,22 @@
-//! Mutants whose outcome is known in advance: one that every test that runs the function must
-//! detect, and one that no test may detect. If the outcome differs, either the tests do not run the
-//! changed code, or something from one change is left over for the next, and no other result can be
-//! trusted.
+//! Generates mutants whose outcome is known in advance: one that every test that runs the function
+//! must detect, and one that no test may detect. If the outcome differs, either the tests do not
+//! run the changed code or something is left over from one change to the next, so no other result
+//! can be trusted.
 
 use crate::mutants::mutant::Unit;
 use crate::mutants::tables::table;
 use assay_suites::coverage::Language;
 use std::ops::Range;
 
-/// The text in which a function fails as soon as it is called; `None` if it has no body.
+/// Returns the text with a function changed so that it fails as soon as it is called, or `None` if
+/// it has no body.
 pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Vec<u8>> {
     let (body, own) = certain_body(language, unit, text)?;
     Some([&text[..body.start], &own, &text[body.end..]].concat())
 }
 
-/// Returns the byte range of a function's body and a body that fails as soon as it is called;
-/// `None` if the function has no body.
+/// Returns the byte range of a function's body, and a replacement that fails as soon as the
+/// function is called. `None` if the function has no body.
 pub fn certain_body(
     language: Language,
     unit: &Unit,
@@ -23,7 +24,7 @@ pub fn certain_body(
 ) -> Option<(Range<usize>, Vec<u8>)> {
     let body = unit.body.clone()?;
     let own = text.get(body.clone())?;
-    // The original body is kept, because these languages reject unused code.
+    // Rust and Go reject unused code, so the original body is kept.
     let (before, after) = match language {
         Language::Rust => ("{ if true { panic!(\"assay\") } ", " }"),
         Language::Go => ("{ if true { panic(\"assay\") }; ", " }"),
@@ -35,8 +36,8 @@ pub fn certain_body(
     Some((body, [before.as_bytes(), own, after.as_bytes()].concat()))
 }
 
-/// The body of a function that fails as soon as it is called. `is_block` selects the form between
-/// braces in languages that have both.
+/// Returns a function body that fails as soon as the function is called. `is_block` selects the
+/// form with braces in languages that have both forms.
 pub fn error(language: Language, is_block: bool) -> &'static str {
     match language {
         Language::Ruby => "raise 'assay'",
@@ -54,12 +55,12 @@ pub fn error(language: Language, is_block: bool) -> &'static str {
     }
 }
 
-/// The text with an added comment, which does not change its meaning.
+/// Returns the text with an added comment, which does not change its meaning.
 pub fn certain_survivor(language: Language, text: &[u8]) -> Vec<u8> {
     const WORDS: &str = "A comment changes nothing.";
     let feed: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
     let comment = match language {
-        // C90 has no comments to the end of a line.
+        // C90 has no line comments.
         Language::C => format!("/* {WORDS} */\n"),
         _ => format!("{} {WORDS}\n", table(language).comment),
     };

@@ -1,6 +1,6 @@
-//! Mutants that may be equivalent to the original, judged by the surrounding code. None of this is
-//! certain (`+` and comparisons can be overloaded), so they are tried all the same. If one
-//! survives, it is shown after the others, with the reason.
+//! Recognizes mutants that may be equivalent to the original, judging by the surrounding code. None
+//! of this is certain because `+` and comparisons can be overloaded, so these mutants are tried all
+//! the same. Those that survive are shown after the other survivors, with the reason.
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::Mutant;
@@ -9,8 +9,8 @@ use assay_suites::coverage::Language;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
-/// Returns, for each of these mutants of a text, the reason that it may be equivalent; `None` if
-/// there is none. Parses the text once.
+/// Returns the reason why each of these mutants of a text may be equivalent to the original, or
+/// `None` if there is no such reason. The text is parsed once.
 pub fn doubts(language: Language, text: &[u8], mutants: &[&Mutant]) -> Vec<Option<&'static str>> {
     let mut parser = Parser::new();
     let tree = match parser.set_language(&grammar(language)) {
@@ -49,7 +49,8 @@ impl<'t> ParsedText<'_, 't> {
         }
     }
 
-    /// `x + 0` equals `x - 0`, and `x * 1` equals `x / 1`.
+    /// Checks for operators that give the same result: `x + 0` equals `x - 0`, and `x * 1` equals
+    /// `x / 1`.
     fn neutral(&self, node: Node<'t>, own: &Mutant) -> Option<&'static str> {
         let parent = if node.is_named() { node } else { node.parent()? };
         let right = parent.child_by_field_name("right")?;
@@ -67,7 +68,7 @@ impl<'t> ParsedText<'_, 't> {
         is_neutral.then_some("with this number, both operators give the same")
     }
 
-    /// The operands of the enclosing comparison, and its operator.
+    /// Returns the operands of the enclosing comparison, with its operator between them.
     fn comparison(&self, node: Node<'t>) -> Option<(Node<'t>, String, Node<'t>)> {
         let mut own = node;
         while own.named_child_count() != 2
@@ -79,7 +80,8 @@ impl<'t> ParsedText<'_, 't> {
         Some((left, self.at(left.end_byte()..right.start_byte()).to_owned(), right))
     }
 
-    /// If both sides are equal, it does not matter which is taken: `if a > b: a = b`.
+    /// Checks for a choice between the sides of a comparison, as in `if a > b: a = b`. If both are
+    /// equal, the choice does not matter.
     fn agrees(&self, node: Node<'t>) -> Option<&'static str> {
         const WHY: &str = "where both sides are equal, either way gives the same";
         let (left, _, right) = self.comparison(node)?;
@@ -129,7 +131,7 @@ impl<'t> ParsedText<'_, 't> {
         }
     }
 
-    /// A condition that an enclosing one implies.
+    /// Checks for a condition that an enclosing condition implies.
     fn dominated(&self, node: Node<'t>, own: &Mutant) -> Option<&'static str> {
         let is_fixed = own.operator == Operator::Condition;
         let truth = own.replacement.trim_matches(['(', ')']).to_ascii_lowercase();
@@ -165,7 +167,7 @@ impl<'t> ParsedText<'_, 't> {
         None
     }
 
-    /// The assigned value is overwritten by the next statement, which does not read it.
+    /// Checks for an assigned value that the next statement overwrites without reading it.
     fn overwritten(&self, node: Node<'t>) -> Option<&'static str> {
         let mut own = node;
         while own.child_by_field_name("left").is_none() || !own.kind().starts_with("assignment") {
@@ -185,7 +187,7 @@ impl<'t> ParsedText<'_, 't> {
     }
 }
 
-/// The only statement of a block, without the nodes that merely wrap it.
+/// Returns the only statement of a block, without the nodes that merely wrap it.
 fn only(block: Node<'_>) -> Option<Node<'_>> {
     let mut own = block;
     loop {
@@ -206,12 +208,12 @@ fn only(block: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// The next statement, without the nodes that merely wrap it.
+/// Returns the next statement, without the nodes that merely wrap it.
 fn only_of_next(statement: Node<'_>) -> Option<Node<'_>> {
     only(statement.next_named_sibling()?)
 }
 
-/// The comparison in a condition, without parentheses.
+/// Returns the comparison in a condition, without parentheses.
 fn comparison_of(condition: Node<'_>) -> Option<Node<'_>> {
     let mut own = condition;
     while own.kind() == "parenthesized_expression" {

@@ -1,11 +1,11 @@
-//! Functions that have object code of their own, complete and for every argument. If the compiler
-//! emits the same code for two bodies of such a function, they mean the same.
+//! Finds functions that have object code of their own, complete and for every argument. If the
+//! compiler emits the same code for two bodies of such a function, the bodies mean the same.
 //!
-//! Generic functions have none: only instances for some types are compiled, and nothing is known
-//! about the others. Equal code also proves nothing for code compiled conditionally (`cfg`), or for
-//! methods of a type declared within the function, which others call. Whether a compiler really
-//! emitted a function is not known here; the caller checks that with a planted change first
-//! ([`controls::certain_body`](crate::mutants::controls::certain_body)).
+//! Generic functions are left out because only instances for some types are compiled, which says
+//! nothing about other types. Equal code also proves nothing for conditionally compiled code
+//! (`cfg`), or for methods of a type declared within the function, since other functions call them.
+//! Whether a compiler really emitted a function is not known here. The caller checks that first,
+//! with a planted change ([`controls::certain_body`](crate::mutants::controls::certain_body)).
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Mutant, Unit};
@@ -17,11 +17,11 @@ use tree_sitter::{Node, Parser};
 /// A function with object code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmittedFunction {
-    /// In Go, the function's symbol without the package: `F`, `T.F`, `(*T).F`. In Rust, its name,
-    /// which is not a symbol; the function must be given one.
+    /// In Go, the function's symbol without the package: `F`, `T.F`, `(*T).F`. In Rust, the
+    /// function's name. This is not a symbol, so the function must be given one.
     pub symbol: String,
     body: Range<usize>,
-    /// Items within the function that others call.
+    /// Items within the function that other functions may call.
     others: Vec<Range<usize>>,
 }
 
@@ -34,8 +34,8 @@ impl EmittedFunction {
     }
 }
 
-/// Returns, for each of these functions, its object code if it has its own; `None` for all of them
-/// in languages other than Go and Rust. O(bytes).
+/// Returns an entry for each of these functions that has object code of its own, and `None` for the
+/// others. All are `None` in languages other than Go and Rust. O(bytes).
 pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<EmittedFunction>> {
     let nothing = || vec![None; units.len()];
     let mut parser = Parser::new();
@@ -45,7 +45,7 @@ pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Em
         return nothing();
     };
     let root = tree.root_node();
-    // Files that call C are rewritten before they are compiled.
+    // Go files that call C are rewritten before they are compiled.
     if language == Language::Go && imports_c(root, text) {
         return nothing();
     }
@@ -65,7 +65,8 @@ fn imports_c(root: Node<'_>, text: &[u8]) -> bool {
 fn go(function: Node<'_>, text: &[u8]) -> Option<EmittedFunction> {
     let name = words(text, function.child_by_field_name("name")?);
     let before = function.prev_sibling().map_or("", |own| words(text, own));
-    // There may be several functions of this name, or a directive changes how it is compiled.
+    // There may be several functions with this name, or a directive may change how the function is
+    // compiled.
     if function.child_by_field_name("type_parameters").is_some()
         || matches!(name, "init" | "_")
         || before.starts_with("//go:")
@@ -76,7 +77,7 @@ fn go(function: Node<'_>, text: &[u8]) -> Option<EmittedFunction> {
         None => name.to_owned(),
         Some(receiver) => {
             let receiver = words(text, receiver).trim_matches(['(', ')', ' ']);
-            // A method of a generic type.
+            // The method belongs to a generic type.
             if receiver.contains('[') {
                 return None;
             }
@@ -103,8 +104,8 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<EmittedFunction> {
     let says = |text: &str, word: &str| {
         text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|own| own == word)
     };
-    // The code of an `async` function is in another function, called when it is polled. A
-    // type without a name (`impl`) is generic in the actual type.
+    // The code of an `async` function is in another function, which is called when the future is
+    // polled. An unnamed argument type (`impl`) makes the function generic in the actual type.
     let head = text.get(function.start_byte()..body.start_byte())?;
     let head = std::str::from_utf8(head).ok()?;
     if says(modifiers, "async") || says(modifiers, "gen") || says(head, "impl") {
@@ -141,7 +142,8 @@ fn has_types(item: Node<'_>, text: &[u8]) -> bool {
     parameters.named_children(&mut cursor).any(|own| !is_lifetime(own))
 }
 
-/// Items within a body; `None` if there is an attribute, which may transform the code that follows.
+/// Returns the items within a body, or `None` if there is an attribute, which may transform the
+/// code that follows.
 fn items(body: Node<'_>) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     let mut cursor = body.walk();

@@ -28,25 +28,26 @@ pub struct Mutants {
     pub units: Vec<Unit>,
     /// The mutants in source order, grouped by unit.
     pub all: Vec<Mutant>,
-    /// True if the grammar does not understand parts of the file. The parts that it understands are
-    /// still changed.
+    /// True if the grammar does not understand parts of the file. The remaining parts are still
+    /// mutated.
     pub is_broken: bool,
     /// Number of changes dropped because the grammar rejects them.
     pub rejected: usize,
 }
 
-/// Generates mutants of files in one language.
+/// A generator of mutants of files in one language.
 pub struct Generator {
     pub(crate) language: Language,
     table: &'static Table,
     pub(crate) parser: Parser,
-    /// Table entries, indexed by the number of a node's kind.
+    /// Entries of the language's table, indexed by the number of the node kind.
     entries: Vec<Vec<&'static Entry>>,
     passed: HashSet<u16>,
 }
 
 impl Generator {
-    /// Creates a generator for a language; `None` if its grammar cannot be loaded.
+    /// Creates a generator for a language, or returns `None` if the language's grammar cannot be
+    /// loaded.
     pub fn new(language: Language) -> Option<Self> {
         let grammar = grammar(language);
         let mut parser = Parser::new();
@@ -55,8 +56,8 @@ impl Generator {
         let mut entries = vec![Vec::new(); grammar.node_kind_count()];
         for entry in table.entries.iter().copied().flatten() {
             for kind in entry.kinds {
-                // Shared entries contain node kinds that some of the languages lack; number 0 means
-                // no such kind.
+                // Shared entries contain node kinds that some languages lack. The grammar returns 0
+                // for these.
                 let number = usize::from(grammar.id_for_node_kind(kind, true));
                 if let Some(own) = entries.get_mut(number).filter(|_| number > 0) {
                     own.push(entry);
@@ -68,7 +69,7 @@ impl Generator {
         Some(Self { language, table, parser, entries, passed })
     }
 
-    /// Generates the mutants of a text, the contents of the file at `path`. O(bytes + mutants ·
+    /// Generates the mutants of `text`, the contents of the file at `path`. O(bytes + mutants ·
     /// bytes of their function) in the worst case.
     pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
         self.mutants_here(path, text, &BuildPlatform::default())
@@ -119,8 +120,8 @@ impl Generator {
                 rejected += 1;
                 continue;
             }
-            // Equal changes, including those in units of the same name, are distinguished by their
-            // order.
+            // Equal changes, including those in units with the same name, are distinguished by
+            // their order.
             let key = (own.name.clone(), operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
             let parts = [
@@ -190,7 +191,7 @@ struct Walk<'a, 't> {
     text: &'a [u8],
     /// Names of the enclosing classes and modules, with the ids of their nodes.
     within: Vec<(usize, String)>,
-    /// The enclosing unit, and the id of its node.
+    /// Index of the enclosing unit, and the ID of its node.
     open: Option<(usize, usize)>,
     /// The enclosing functions, including anonymous ones.
     functions: Vec<Node<'t>>,
@@ -414,7 +415,7 @@ impl<'t> Walk<'_, 't> {
                 self.push(unit, operator, child, child.byte_range(), (*to).to_owned());
             }
         }
-        // In some grammars a single node spans such a statement.
+        // In some grammars, a single node spans a statement that consists of one word.
         if node.child_count() == 0
             && let Some((from, to)) = pairs.iter().find(|(from, _)| *from == self.words(node))
         {
@@ -423,8 +424,8 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// Replaces a node with a text, after filling in the placeholders for the node's own text and
-    /// for other fields.
+    /// Replaces a node with a text, after filling in the placeholders for the node's own text
+    /// (`{}`) and for that of its `parameter` field.
     fn replace(
         &mut self,
         operator: Operator,

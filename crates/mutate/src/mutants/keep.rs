@@ -1,12 +1,12 @@
-//! Comments that accept a survivor: `# assay: keep REASON` on the line of the change or on the line
-//! above accepts that line; above a function or on its first line, it accepts the whole function.
+//! Comments that accept a survivor. `# assay: keep REASON` accepts the changes on its own line and
+//! on the line below it. Above a function or on its first line, it accepts the whole function.
 
 use std::collections::BTreeMap;
 
-/// Text of a comment that accepts a survivor, after the comment sign.
+/// Text with which a comment that accepts a survivor begins, after the comment sign.
 const WORDS: &str = "assay: keep";
 
-/// The reasons given in a file, by line.
+/// The reasons that a file gives for accepting survivors, by line.
 pub(crate) struct KeepReasons {
     by_line: BTreeMap<u32, String>,
 }
@@ -32,7 +32,8 @@ impl KeepReasons {
         Self { by_line }
     }
 
-    /// The reason to accept a change on these lines of a unit that begins at line `unit`.
+    /// Returns the reason to accept a change on these lines of a unit that begins at line `unit`,
+    /// if there is one.
     pub fn reason(&self, line: u32, last_line: u32, unit: u32) -> Option<&str> {
         let from = line.saturating_sub(1);
         let own = self.by_line.range(from..=last_line.max(from)).next();

@@ -1,8 +1,8 @@
-//! Changes to literals: numbers are incremented, strings are emptied. Literals in other notations
-//! are not changed.
+//! Changes to literals: numbers are incremented, and strings are emptied. Literals in unsupported
+//! notations are not changed.
 
-/// Increments a number in its own notation: `7` to `8`, `0x1f` to `0x20`, `1_000u64` to `1001u64`,
-/// `1.5f` to `2.5f`.
+/// Increments a number without changing its notation: `7` to `8`, `0x1f` to `0x20`, `1_000u64` to
+/// `1001u64`, `1.5f` to `2.5f`.
 pub(crate) fn incremented(text: &str) -> Option<String> {
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
     let digits = text.get(2..).filter(|_| is_hex).unwrap_or(text);
@@ -16,7 +16,7 @@ pub(crate) fn incremented(text: &str) -> Option<String> {
         let next = u128::from_str_radix(&number, 16).ok()?.checked_add(1)?;
         return is_suffix(rest).then(|| format!("{}{next:x}{rest}", &text[..2]));
     }
-    // Octal numbers as in C and Ruby, and numbers in other bases, are not supported.
+    // C and Ruby octal numbers, and numbers in other bases, are not supported.
     if number.len() > 1 && number.starts_with('0') {
         return None;
     }
@@ -28,7 +28,8 @@ pub(crate) fn incremented(text: &str) -> Option<String> {
     (is_fraction || is_suffix(rest)).then(|| format!("{next}{rest}"))
 }
 
-/// Returns true if the text can follow the digits: `u32`, `_usize`, `L`, `f`, but no exponent.
+/// Returns true if the text can follow the digits as a suffix, such as `u32`, `_usize`, `L` or `f`.
+/// An exponent cannot.
 fn is_suffix(text: &str) -> bool {
     let is_exponent = text.starts_with(['e', 'E', 'b', 'o', 'x']);
     !is_exponent && text.chars().all(|c| c.is_ascii_alphanumeric())
@@ -55,8 +56,9 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
     }
 }
 
-/// Empties a Go string except for directives such as `%5.2f`, or appends a word if it has nothing
-/// else: `go test` runs vet, which rejects a call of `Printf` whose arguments match no directive.
+/// Empties a Go string except for directives such as `%5.2f`, or appends a word if it contains
+/// nothing else. The directives are kept because vet, which `go test` runs, rejects a call of
+/// `Printf` whose arguments match no directive.
 pub(crate) fn quoted_go(text: &str) -> Option<String> {
     let emptied = quoted(text)?;
     let directives = directives(text);
@@ -68,7 +70,7 @@ pub(crate) fn quoted_go(text: &str) -> Option<String> {
     Some(format!("{quote}{directives}{word}{quote}"))
 }
 
-/// Returns the directives of a format string of Go (package fmt), without `%%`.
+/// Returns the directives of a Go format string (package fmt), except for `%%`.
 fn directives(text: &str) -> String {
     let mut all = String::new();
     let mut rest = text;

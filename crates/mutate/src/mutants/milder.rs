@@ -1,6 +1,6 @@
-//! Mutants that are the same program as another mutant of their function, so that both have the
-//! same outcome. Merely looking milder than another change is not enough: a test may detect the
-//! milder one and miss the harsher one.
+//! Recognizes mutants that are the same program as another mutant of their function, so that both
+//! have the same outcome. That a change merely looks milder than another is not enough, since a
+//! test may detect the milder change and miss the more severe one.
 //!
 //! Each pair of operators in [`SAME`] is listed with its proof. The tests of `assay mutate` run
 //! both mutants of every pair.
@@ -12,11 +12,11 @@ use std::ops::Range;
 /// Pairs of operators for which the second gives the same program as the first, under a condition
 /// on the text of the function.
 const SAME: [(Operator, Operator, IsSame); 2] = [
-    // If the body is a single statement, removing it leaves the empty body: both return the value
-    // of a function without a `return`.
+    // If the body is a single statement, removing it leaves an empty body. Both mutants return the
+    // value of a function without a `return`.
     (Operator::Body, Operator::Statement, only_statement),
-    // If the body is one `return`, replacing its expression with the empty value of its type leaves
-    // nothing of the function to evaluate.
+    // If the body is a single `return`, replacing its expression with the empty value of its type
+    // leaves nothing to evaluate in the function.
     (Operator::Body, Operator::Return, only_return),
 ];
 
@@ -38,17 +38,18 @@ pub fn is_same(text: &[u8], unit: &Unit, harsher: &Mutant, milder: &Mutant) -> b
     is_within && proof(text, milder.range.start - body.start..milder.range.end - body.start)
 }
 
-/// Returns true if a range of a body is its only statement.
+/// Returns true if the range is the only statement of a body.
 fn only_statement(body: &str, range: Range<usize>) -> bool {
     around(body, range).is_some_and(|(before, after)| before.is_empty() && after.is_empty())
 }
 
-/// Returns true if a range of a body is the value of its only statement, a `return`.
+/// Returns true if the range is the value of the only statement of a body, and that statement is a
+/// `return`.
 fn only_return(body: &str, range: Range<usize>) -> bool {
     around(body, range).is_some_and(|(before, after)| before == "return" && after.is_empty())
 }
 
-/// The text of a body before and after a range, without braces, blanks and semicolons.
+/// Returns the text of a body before and after a range, without braces, whitespace and semicolons.
 fn around(body: &str, range: Range<usize>) -> Option<(&str, &str)> {
     let (before, after) = (body.get(..range.start)?.trim(), body.get(range.end..)?.trim());
     let (before, after) = match (before.strip_prefix('{'), after.strip_suffix('}')) {

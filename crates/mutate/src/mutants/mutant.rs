@@ -11,21 +11,21 @@ use tree_sitter::Node;
 /// A function or method, with everything within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Name, with the enclosing classes and modules: `Stack.push`.
+    /// Name, with the enclosing classes and modules, such as `Stack.push`.
     pub name: String,
-    /// Byte range in the file.
+    /// Byte range of the unit in the file.
     pub range: Range<usize>,
-    /// Byte range of its body, if it has one.
+    /// Byte range of the body, if there is one.
     pub body: Option<Range<usize>>,
-    /// First line, from 1.
+    /// First line, counting from 1.
     pub begin: u32,
-    /// Last line.
+    /// Last line, inclusive.
     pub end: u32,
 }
 
 impl Unit {
-    /// The unit's node in the tree of its file, if it has a body. A node that spans the same bytes
-    /// may enclose it.
+    /// Returns the unit's node in the syntax tree of its file, if the unit has a body. Another node
+    /// that spans the same bytes may enclose this node.
     pub(crate) fn node<'t>(&self, root: Node<'t>) -> Option<Node<'t>> {
         let mut node = root.descendant_for_byte_range(self.range.start, self.range.end)?;
         while node.child_by_field_name("body").is_none() {
@@ -40,40 +40,40 @@ impl Unit {
 pub struct Mutant {
     /// Twelve hexadecimal digits, computed from the file's path, the unit's name, the operator, the
     /// original text, the replacement, and an ordinal among mutants that agree in all of these.
-    /// Changes to other lines of the file do not affect it.
+    /// Changes to other lines of the file do not affect the id.
     pub id: String,
-    /// Index of the unit among those of the file.
+    /// Index of the unit in `Mutants::units`.
     pub unit: usize,
-    /// Kind of change.
+    /// The kind of change.
     pub operator: Operator,
-    /// Byte range that is replaced.
+    /// Byte range of the file that is replaced.
     pub range: Range<usize>,
-    /// The replacement.
+    /// The text that replaces the range.
     pub replacement: String,
     /// Line on which the range begins, counting from 1.
     pub line: u32,
-    /// Line on which the range ends.
+    /// Line on which the range ends, counting from 1.
     pub last_line: u32,
-    /// The reason why the mutant may survive, if a comment gives one.
+    /// The reason why the mutant may survive, if a comment in the source gives one.
     pub kept: Option<String>,
-    /// The condition that excludes the mutant's code from the program here.
+    /// The condition that excludes the mutant's code from the program on this machine, if any.
     pub absent: Option<String>,
 }
 
 impl Mutant {
-    /// The whole text with the change applied.
+    /// Returns the whole text with the change applied.
     pub fn applied(&self, text: &[u8]) -> Vec<u8> {
         let (before, after) = (&text[..self.range.start], &text[self.range.end..]);
         [before, self.replacement.as_bytes(), after].concat()
     }
 
-    /// The changed lines with some context, as in `diff -u`, without the header. Invalid UTF-8 is
-    /// replaced.
+    /// Returns the changed lines with some context, as in `diff -u`, without the header. Invalid
+    /// UTF-8 is replaced.
     pub fn diff(&self, text: &[u8]) -> String {
         self.diff_at(text, &line_starts(text))
     }
 
-    /// Like [`Self::diff`], with the byte offsets of the text's lines ([`line_starts`]) given.
+    /// Like [`Self::diff`], but takes the byte offsets of the text's lines ([`line_starts`]).
     /// O(lines shown).
     pub fn diff_at(&self, text: &[u8], starts: &[usize]) -> String {
         let count = starts.iter().rev().take_while(|start| **start >= text.len()).count();
@@ -103,7 +103,7 @@ impl Mutant {
     }
 }
 
-/// Byte offsets at which the lines of a text begin.
+/// Returns the byte offsets at which the lines of a text begin.
 pub fn line_starts(text: &[u8]) -> Vec<usize> {
     let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     std::iter::once(0).chain(feeds.map(|(at, _)| at + 1)).collect()

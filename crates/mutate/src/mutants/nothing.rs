@@ -1,17 +1,18 @@
-//! The empty value that a function returns, by its language and its declared type. Types are read
-//! as they are written; if that is wrong, the compiler rejects the mutant.
+//! Determines the empty value that a function returns from its language and its declared type.
+//! Types are interpreted as they are written. If the interpretation is wrong, the compiler rejects
+//! the mutant.
 
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
-/// Result of a function that returns no actual value.
+/// What a function returns if it does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyResult {
     /// The function returns no value.
     Empty,
-    /// An expression for the empty value.
+    /// The function returns the empty value that this expression gives.
     Value(String),
-    /// Unknown.
+    /// The empty value is unknown.
     Unknown,
 }
 
@@ -19,7 +20,7 @@ fn value(text: impl Into<String>) -> EmptyResult {
     EmptyResult::Value(text.into())
 }
 
-/// Returns the empty value of a function.
+/// Returns what a function returns if it does nothing.
 pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> EmptyResult {
     let words = |node: Node<'_>| {
         let bytes = text.get(node.byte_range()).unwrap_or_default();
@@ -97,7 +98,7 @@ fn of_go_type(kind: &str) -> String {
         {
             "nil".to_owned()
         }
-        // The zero value, which every type has.
+        // Every type has a zero value.
         _ => format!("*new({kind})"),
     }
 }

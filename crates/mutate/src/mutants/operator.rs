@@ -1,14 +1,14 @@
-//! The kinds of change that mutants are made of, from the harshest to the mildest, which is the
-//! order in which they are tried and shown. A test may detect a milder change and miss a harsher
-//! one in the same place. The rewrites come last: they change the text but not the behavior, so no
-//! test should detect one.
+//! The kinds of change made by mutants, from the most severe to the mildest, which is the order in
+//! which they are tried and shown. A test may detect a milder change and miss a more severe one in
+//! the same position. The rewrites come last: they change the text but not the behavior, so no test
+//! should detect them.
 
 use std::fmt;
 
-/// Kind of change made by a mutant. Harsher ones come first.
+/// The kind of change that a mutant makes. More severe kinds come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
-    /// The body of a function is removed: it returns nothing, or the empty value of its type.
+    /// The body of a function is removed, so it returns nothing or the empty value of its type.
     Body,
     /// A statement is removed.
     Statement,
@@ -16,11 +16,11 @@ pub enum Operator {
     Raise,
     /// A loop is never entered.
     Loop,
-    /// An exception handler re-raises what it caught.
+    /// An exception handler re-raises the exception that it caught.
     Handler,
     /// A `return` returns nothing, or the empty value of the function's type.
     Return,
-    /// The empty value is assigned.
+    /// The empty value is assigned instead of the original one.
     Value,
     /// A call is replaced with the empty value.
     Call,
@@ -30,7 +30,7 @@ pub enum Operator {
     Negation,
     /// A boolean constant is flipped.
     Boolean,
-    /// Logical and is replaced with or, and vice versa.
+    /// A logical "and" is replaced with "or", or vice versa.
     Logic,
     /// A comparison is replaced with its opposite.
     Comparison,
@@ -38,32 +38,32 @@ pub enum Operator {
     Arithmetic,
     /// A sign or a negation is removed.
     Sign,
-    /// `break` is replaced with `continue`, and vice versa.
+    /// `break` is replaced with `continue`, or vice versa.
     Jump,
-    /// A string is emptied, or an empty one is filled.
+    /// A string is emptied, or a word is put into an empty string.
     Text,
     /// A number is incremented.
     Number,
-    /// A comparison includes its boundary, or excludes it.
+    /// A comparison includes its boundary instead of excluding it, or vice versa.
     Boundary,
-    /// A rewrite: a local variable is renamed.
+    /// Rewrite: a local variable is renamed.
     Rename,
-    /// A rewrite: a private function, used only in its own file, is renamed.
+    /// Rewrite: a private function that is used only in its own file is renamed.
     RenamePrivate,
-    /// A rewrite: the sides of a comparison are swapped, and its operator is mirrored.
+    /// Rewrite: the sides of a comparison are swapped, and its operator is mirrored.
     Mirror,
-    /// A rewrite: the branches of a condition are swapped, and the condition is negated.
+    /// Rewrite: the branches of a condition are swapped, and the condition is negated.
     Invert,
-    /// A rewrite: two independent assignments are swapped.
+    /// Rewrite: two independent assignments are swapped.
     Reorder,
-    /// A rewrite: a returned value is first stored in a variable.
+    /// Rewrite: a returned value is first stored in a variable.
     Extract,
-    /// A rewrite: a constant replaces the variable that held it.
+    /// Rewrite: a variable is replaced with the constant that it holds.
     Inline,
 }
 
 impl Operator {
-    /// The operators that change what a program does, harshest first.
+    /// The operators that change what a program does, most severe first.
     pub const ALL: [Self; 19] = [
         Self::Body,
         Self::Statement,
@@ -97,7 +97,7 @@ impl Operator {
         Self::Inline,
     ];
 
-    /// Name, for files and options.
+    /// Returns the name for files and options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Body => "body",
@@ -129,7 +129,8 @@ impl Operator {
         }
     }
 
-    /// Description of the change, as the end of a sentence that begins with its position.
+    /// Returns a description of the change, as the end of a sentence that begins with the position
+    /// of the change.
     pub fn words(self) -> &'static str {
         match self {
             Self::Body => "the whole body is gone",
@@ -161,12 +162,13 @@ impl Operator {
         }
     }
 
-    /// Returns true if it is the mutant of the whole function, which comes before all others.
+    /// Returns true for the operator that removes the whole body of a function, which comes before
+    /// all others.
     pub fn is_extreme(self) -> bool {
         self == Self::Body
     }
 
-    /// Returns true if the change keeps the meaning.
+    /// Returns true if the change does not affect what the program does.
     pub fn is_rewrite(self) -> bool {
         self >= Self::Rename
     }

@@ -1,5 +1,5 @@
-//! Code that is not mutated: files that are generated or contain tests, calls that log, and
-//! assertions.
+//! Recognizes code that is not mutated: files that are generated or contain tests, calls that log,
+//! and assertions.
 
 use crate::mutants::mutant::line_starts;
 use crate::mutants::policy::{HEAD, LONGEST_FILE, LONGEST_LINES};
@@ -7,13 +7,14 @@ use crate::mutants::tables::Table;
 use assay_suites::coverage::{Language, rules};
 use tree_sitter::Node;
 
-/// Lower-case names of loggers; calls to them are not mutated.
+/// Names of loggers, in lower case. Calls to them are not mutated.
 const LOGS: [&str; 12] = [
     "log", "logger", "logging", "console", "slog", "klog", "glog", "tracing", "syslog", "warnings",
     "_logger", "_log",
 ];
 
-/// The reason a file is not mutated, as the end of a sentence about it; `None` if it is.
+/// Returns the reason why a file is not mutated, as the end of a sentence about the file, or `None`
+/// if it is mutated.
 pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&text[..text.len().min(HEAD)]).to_ascii_lowercase();
     let is_generated =
@@ -25,7 +26,7 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
         }
         () if is_built(path) => Some("was built from other sources"),
         () if rules::is_beside_tests(path) => Some("is in a directory of tests"),
-        // By convention, this is the module that is compiled for tests only.
+        // By convention, this module is compiled for tests only.
         () if language == Language::Rust && path.ends_with("/tests.rs") => Some("holds tests"),
         () if language == Language::Rust && path.split('/').any(|part| part == "benches") => {
             Some("holds benchmarks")
@@ -76,8 +77,8 @@ pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     })
 }
 
-/// Returns true if an attribute before a Rust node marks it as a test, as code for tests, or as a
-/// benchmark.
+/// Returns true if an attribute before a Rust node marks the node as a test, as code for tests, or
+/// as a benchmark.
 pub(crate) fn is_for_tests(node: Node<'_>, text: &[u8]) -> bool {
     let mut before = node.prev_named_sibling();
     while let Some(own) = before {

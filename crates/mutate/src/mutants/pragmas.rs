@@ -1,13 +1,13 @@
 //! Comments and attributes with which a project marks code that its tests need not reach: those of
 //! coverage.py, istanbul, c8, v8, node, simplecov, lcov, gcov, grcov, `coverage:ignore`,
-//! `#[coverage(off)]`, and those of other mutation testing tools. Mutants in marked code are
-//! accepted, and counted.
+//! `#[coverage(off)]`, and other mutation testing tools. Mutants in marked code are accepted, and
+//! counted.
 
 use crate::mutants::absent::each;
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
-/// First and last line, from 1, with the marker.
+/// First and last line, counting from 1, with their marker.
 pub(crate) type MarkedLines = (u32, u32, String);
 
 /// Markers that apply to their own line or, if it opens a block, to the whole block.
@@ -27,7 +27,7 @@ const OF_LINE: [&str; 14] = [
     "no-mutate",
     "mutmut: skip",
 ];
-/// Markers that begin a range of lines, with those that end it.
+/// Markers that begin a range of lines, each with the marker that ends it.
 const STRETCHES: [(&str, &str); 12] = [
     ("LCOV_EXCL_START", "LCOV_EXCL_STOP"),
     ("GCOVR_EXCL_START", "GCOVR_EXCL_STOP"),
@@ -160,7 +160,7 @@ fn end(node: Node<'_>) -> u32 {
     crate::mutants::generate::line(node.end_position().row)
 }
 
-/// The node after a comment or attribute, skipping other comments and attributes.
+/// Returns the node after a comment or attribute, skipping other comments and attributes.
 fn next(node: Node<'_>) -> Option<Node<'_>> {
     let mut next = node.next_named_sibling();
     while let Some(own) =
@@ -171,8 +171,8 @@ fn next(node: Node<'_>) -> Option<Node<'_>> {
     next
 }
 
-/// The lines marked by a comment on `line`: those of the largest block that the line opens, or the
-/// line alone.
+/// Returns the lines marked by a comment on `line`: those of the largest block that the line opens,
+/// or otherwise the line alone.
 fn block_of(comment: Node<'_>, line: u32) -> (u32, u32) {
     let mut root = comment;
     while let Some(above) = root.parent() {
@@ -195,7 +195,7 @@ fn block_of(comment: Node<'_>, line: u32) -> (u32, u32) {
         if !is_block || !node.is_named() {
             return;
         }
-        // A header may span several lines; the comment may be on any of them, or on that of a
+        // A header may span several lines. The comment may be on any of them, or on the line of a
         // decorator.
         let body = ["body", "consequence"].iter().find_map(|field| node.child_by_field_name(field));
         let body = body.or_else(|| {
@@ -207,7 +207,7 @@ fn block_of(comment: Node<'_>, line: u32) -> (u32, u32) {
         };
         let is_opened = (first(node)..=header.max(first(node))).contains(&line);
         if is_opened && end(node) > block.1 {
-            // For an `if`, only the branch that the line opens.
+            // For an `if`, only the branch that the line opens is marked.
             let last = node.child_by_field_name("consequence").map_or(end(node), end);
             block = (first(node).min(block.0), last.max(block.1));
         }

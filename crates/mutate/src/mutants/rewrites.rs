@@ -1,11 +1,10 @@
-//! Rewrites: changes to how the code is written that do not change what it does. A test that fails
-//! on a rewrite depends on how the code is written, and will fail when somebody tidies up.
+//! Rewrites, which change how the code is written but not what it does. A test that fails on a
+//! rewrite depends on how the code is written, and will fail when somebody cleans up the code.
 //!
 //! A rewrite is offered only if the file alone shows that it keeps the meaning: names are changed
 //! only if every mention of them in the function's text is understood ([`names`]), and nothing is
 //! moved past a call ([`shapes`]). Functions that use reflection (`eval`, `locals`, `binding`) have
-//! no rewrites. Rewrites that the compiler of a typed language rejects must be dropped by the
-//! caller.
+//! no rewrites. The caller must drop the rewrites that the compiler of a typed language rejects.
 
 mod names;
 mod shapes;
@@ -23,7 +22,7 @@ use tree_sitter::Node;
 
 /// Name of the variable that a rewrite adds.
 const VALUE: &str = "assay_value";
-/// Words whose presence means that a function uses reflection, or exposes itself to it.
+/// Words whose presence means that a function uses reflection or may be the object of it.
 const REFLECTS: [&str; 23] = [
     "eval",
     "exec",
@@ -50,7 +49,7 @@ const REFLECTS: [&str; 23] = [
     "stringify",
 ];
 
-/// Replacements of byte ranges.
+/// Byte ranges with their replacements.
 type Edits = Vec<(Range<usize>, String)>;
 
 /// A function in its file.
@@ -70,7 +69,7 @@ impl<'t> Function<'_, 't> {
         std::str::from_utf8(self.text.get(range).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// The statements of a block.
+    /// Returns the statements of a block.
     fn statements(&self, block: Node<'t>) -> Vec<Node<'t>> {
         let mut cursor = block.walk();
         let all: Vec<Node<'t>> = block
@@ -84,7 +83,7 @@ impl<'t> Function<'_, 't> {
         }
     }
 
-    /// All nodes of the function in source order, including those of nested functions.
+    /// Returns all nodes of the function in source order, including those of nested functions.
     fn nodes(&self) -> Vec<Node<'t>> {
         descendants(self.node)
     }
@@ -101,7 +100,7 @@ impl<'t> Function<'_, 't> {
         false
     }
 
-    /// The blanks before a node that is first on its line; `None` if it is not.
+    /// Returns the whitespace before a node, or `None` if the node is not the first on its line.
     fn indentation(&self, node: Node<'_>) -> Option<&str> {
         let start = node.start_byte();
         let before = self.text.get(..start)?;
@@ -150,7 +149,7 @@ fn descendants(node: Node<'_>) -> Vec<Node<'_>> {
     all
 }
 
-/// The words of a text with their byte offsets.
+/// Returns the words of a text with their byte offsets.
 fn words_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
     let mut at = 0;
@@ -167,8 +166,8 @@ fn words_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 impl Generator {
-    /// Generates the rewrites of a text with these units, in the order of the units. `path` is that
-    /// of the file. Empty for languages for which no equivalences are defined (TypeScript, C, C++,
+    /// Generates the rewrites of these units of the file at `path`, in the order of the units.
+    /// There are none for languages for which no equivalences are defined (TypeScript, C, C++,
     /// Java). O(bytes · units) at most.
     pub fn rewrites(&mut self, path: &str, text: &[u8], units: &[Unit]) -> Vec<Mutant> {
         let language = self.language;
@@ -215,7 +214,7 @@ impl Generator {
                 }
                 let Some((range, replacement)) = joined(text, edits) else { continue };
                 let is_read = match operator {
-                    // It also changes the callers, outside of the unit.
+                    // This also changes the callers, which are outside of the unit.
                     Operator::RenamePrivate => true,
                     _ => trial.is_read(&mut self.parser, &range, &replacement),
                 };
@@ -254,7 +253,7 @@ impl Generator {
     }
 }
 
-/// The function of a unit.
+/// Returns the function that corresponds to a unit.
 fn function<'a, 't>(
     language: Language,
     text: &'a [u8],
@@ -269,14 +268,14 @@ fn function<'a, 't>(
     Some(Function { language, text, node, body })
 }
 
-/// Joins edits into one; the text between them is kept.
+/// Joins edits into one, which keeps the text between them.
 fn joined(text: &[u8], mut edits: Edits) -> Option<(Range<usize>, String)> {
     edits.sort_by_key(|(range, _)| range.start);
     let (start, end) = (edits.first()?.0.start, edits.last()?.0.end);
     let mut at = start;
     let mut joined = Vec::new();
     for (range, replacement) in edits {
-        // Returns `None` if two edits overlap.
+        // This returns `None` if two edits overlap.
         joined.extend_from_slice(text.get(at..range.start)?);
         joined.extend_from_slice(replacement.as_bytes());
         at = range.end;

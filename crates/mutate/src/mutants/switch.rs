@@ -1,14 +1,14 @@
-//! All mutants of a file in one text: each function becomes a chain of its changed bodies and its
-//! original one, and a switch selects which of them runs. A project is thus built once for many
-//! mutants. Bodies are replaced as a whole, so that declarations, borrows and moves in one of them
-//! do not affect the others.
+//! Puts all mutants of a file into one text. Each function becomes a chain of its changed bodies
+//! and its original body, and a switch selects which of them runs, so a project is built once for
+//! many mutants. Bodies are replaced as a whole, so that declarations, borrows and moves in one
+//! body do not affect the others.
 //!
-//! The switch is a text in a file whose path is compiled in: the number of the active mutant, or
-//! `r`, which records the functions that are reached. It is not an environment variable, because
-//! tests may start programs with an empty environment.
+//! The switch is a file whose path is compiled into the text. It contains either the number of the
+//! active mutant or `r`, which records the functions that are reached. The switch is not an
+//! environment variable because tests may start programs with an empty environment.
 //!
-//! Mutants that cannot be written this way are left to callers that change one file at a time
-//! ([`Switch::takes`]); that does not mean that they cannot be built.
+//! Mutants that cannot be put behind the switch ([`Switch::takes`]) are left to callers that change
+//! one file at a time. Such mutants may still build.
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Mutant, Unit, line_starts};
@@ -21,11 +21,11 @@ use tree_sitter::{Node, Parser};
 mod javascript;
 mod runtime;
 
-/// Factor in the line numbers of changed bodies, from which an error is attributed to a mutant: a
-/// line is the mutant's number times this, plus the line in its body. Longer files are left out.
-/// This is used in Go, where any line number can be set. In Rust and C, bodies are read from
-/// separate files, so that all lines of the text keep their numbers, by which documentation tests
-/// are named, and C90 has no line numbers above 32,767.
+/// Factor in the line numbers of changed bodies, which makes it possible to attribute an error to a
+/// mutant. A line's number is the mutant's number times this factor, plus the line within the body.
+/// Longer files are left out. Only Go uses this, since Go allows any line number to be set. In Rust
+/// and C, bodies are read from separate files: all lines of the text then keep their numbers, after
+/// which documentation tests are named, and C90 has no line numbers above 32,767.
 const LINES: usize = 1 << 14;
 /// Files with more mutants than line numbers can represent are left out.
 const MOST: usize = (1 << 30) / LINES;
@@ -34,9 +34,9 @@ const MOST: usize = (1 << 30) / LINES;
 #[derive(Clone, Debug)]
 pub struct Switch {
     language: Language,
-    /// For each unit, how its body can be switched; `None` if it cannot.
+    /// How the body of each unit can be switched, or `None` if it cannot be.
     units: Vec<Option<Chain>>,
-    /// Byte offset after which Go imports are inserted.
+    /// Byte offset after which imports are inserted in Go.
     imports: usize,
 }
 
@@ -44,8 +44,8 @@ pub struct Switch {
 struct Chain {
     /// Number of enclosing modules in the same file.
     depth: usize,
-    /// Ranges of label names. In C and Go, labels belong to the whole function, so each body gets
-    /// its own.
+    /// Byte ranges of label names. In C and Go, labels belong to the whole function, so each body
+    /// gets its own labels.
     labels: Vec<Range<usize>>,
     /// Ranges in which the switch cannot select a mutant, because the text might not parse. Mutants
     /// there are tried by changing one file at a time.
@@ -56,62 +56,66 @@ struct Chain {
     values: Vec<Range<usize>>,
 }
 
-/// A body that replaces a function's own while its number is active.
+/// A body that replaces a function's original one while the mutant with its number is active.
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// Index of the unit.
     pub unit: usize,
     /// Number of the mutant, from 1.
     pub number: usize,
-    /// The whole body, or the replacement of `at`.
+    /// The whole body, or the text that replaces `at`.
     pub body: Vec<u8>,
-    /// Byte range before the body that is replaced; `None` if the body is.
+    /// Byte range before the body that is replaced, or `None` if the body itself is replaced.
     pub at: Option<Range<usize>>,
 }
 
-/// Paths of the switch and of the records.
+/// Paths of the switch and of the files that belong to it.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchFiles<'a> {
-    /// The file with the active number.
+    /// The file that contains the number of the active mutant.
     pub switch: &'a Path,
     /// The file to which lines `UNIT PROGRAM` are appended.
     pub reached: &'a Path,
-    /// The directory of bodies ([`SwitchedText::bodies`]).
+    /// The directory for [`SwitchedText::bodies`].
     pub bodies: &'a Path,
     /// Number of this file's first unit in the record of reached units.
     pub first: usize,
 }
 
-/// A text with a switch.
+/// The text of a file with a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchedText {
-    /// The whole text.
+    /// The whole text of the file.
     pub text: Vec<u8>,
-    /// Bodies that it reads from separate files, [by their numbers](body_file), in Rust and C.
+    /// In Rust and C, the bodies that the text reads from separate files, [by their
+    /// numbers](body_file).
     pub bodies: Vec<(usize, Vec<u8>)>,
-    /// The numbers of all bodies.
+    /// The numbers of all changed bodies.
     numbers: Vec<usize>,
-    /// The lines of each function with changed bodies.
+    /// The lines of each function with changed bodies, with the function's index.
     chains: Vec<(Range<usize>, usize)>,
-    /// The lines of each body, for languages whose errors contain only the line.
+    /// The lines of each body, with its number, for languages whose compilers report only the line
+    /// of an error.
     lines: Vec<(Range<usize>, usize)>,
     /// Number of line feeds in the text.
     feeds: usize,
 }
 
-/// Name of the file that contains a body. Patterns that builds use to find sources do not match it.
+/// Returns the name of the file that contains a body. Patterns that builds use to find sources do
+/// not match this name.
 pub fn body_file(number: usize) -> String {
     format!("{number}.body")
 }
 
-/// The number of the body in the file at `path`, as named by a compiler.
+/// Returns the number of the body in the file at `path`, as named by a compiler.
 pub fn body_number(path: &str) -> Option<usize> {
     let (directory, name) = path.rsplit_once('/')?;
     let is_own = directory.ends_with(BODIES);
     name.strip_suffix(".body").filter(|_| is_own)?.parse().ok()
 }
 
-/// First line of a body of C. Warnings about a changed body must not fail the build.
+/// First line of a changed body in C, which prevents warnings about the body from failing the
+/// build.
 const QUIET: &[u8] = b"#pragma GCC system_header\n";
 
 /// The last components of the path of the directory that contains bodies.
@@ -124,18 +128,18 @@ pub enum ErrorOrigin {
     Arm(usize),
     /// The function with this index, with all its bodies.
     Unit(usize),
-    /// The rest of the file.
+    /// Any other part of the file.
     File,
 }
 
 impl SwitchedText {
-    /// Returns true if a line number may be one of this file: it encodes no mutant's number, or
-    /// that of one of its mutants.
+    /// Returns true if a line number may belong to this file, because it encodes either no mutant's
+    /// number or the number of one of the file's mutants.
     pub fn has(&self, line: usize) -> bool {
         line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
 
-    /// Attributes an error on a line, as numbered by the compiler.
+    /// Attributes an error to a part of the text. `line` is numbered as the compiler numbers it.
     pub fn blamed(&self, line: usize) -> ErrorOrigin {
         let is_within = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
         if let Some((_, number)) = self.lines.iter().find(is_within) {
@@ -151,8 +155,8 @@ impl SwitchedText {
 }
 
 impl Switch {
-    /// Analyses a text with these units; `None` if its language is not supported or the text is too
-    /// long.
+    /// Analyzes a text with these units. Returns `None` if its language is not supported or the
+    /// text is too long.
     pub fn of(language: Language, text: &[u8], units: &[Unit]) -> Option<Self> {
         if !matches!(language, Language::Rust | Language::Go | Language::C)
             && !is_javascript(language)
@@ -169,7 +173,7 @@ impl Switch {
             let mut cursor = root.walk();
             let all: Vec<Node<'_>> = root.children(&mut cursor).collect();
             imports = all.iter().find(|own| own.kind() == "package_clause")?.end_byte();
-            // Files that call C are rewritten before they are compiled.
+            // Go files that call C are rewritten before they are compiled.
             let is_c = |own: &&Node<'_>| {
                 own.kind() == "import_declaration" && words(text, **own).contains("\"C\"")
             };
@@ -181,7 +185,7 @@ impl Switch {
         Some(Self { language, units, imports })
     }
 
-    /// Returns true if a mutant can be selected by the switch.
+    /// Returns true if the switch can select a mutant.
     pub fn takes(&self, unit: &Unit, mutant: &Mutant) -> bool {
         let Some(body) = unit.body.as_ref() else { return false };
         let Some(Some(chain)) = self.units.get(mutant.unit) else { return false };
@@ -198,7 +202,8 @@ impl Switch {
             || self.before(unit, mutant).is_some()
     }
 
-    /// The byte range of a mutant before the body, if it is a value that can be selected there.
+    /// Returns the byte range of a mutant that changes a value before the body, if the switch can
+    /// select that value.
     pub fn before(&self, unit: &Unit, mutant: &Mutant) -> Option<Range<usize>> {
         let chain = self.units.get(mutant.unit)?.as_ref()?;
         let body = unit.body.as_ref()?;
@@ -206,12 +211,12 @@ impl Switch {
         (is_before && chain.values.contains(&mutant.range)).then(|| mutant.range.clone())
     }
 
-    /// Returns true if a unit can have other bodies.
+    /// Returns true if the body of a unit can be switched.
     pub fn can(&self, unit: usize) -> bool {
         self.units.get(unit).is_some_and(Option::is_some)
     }
 
-    /// The body of a unit with a mutant that the switch takes.
+    /// Returns the body of a unit with a mutant that the switch can select.
     pub fn body(&self, unit: &Unit, mutant: &Mutant, text: &[u8]) -> Option<Vec<u8>> {
         if self.before(unit, mutant).is_some() {
             return Some(mutant.replacement.as_bytes().to_vec());
@@ -300,7 +305,7 @@ impl Switch {
     }
 }
 
-/// Position of a chain.
+/// The function for which a chain is written.
 struct ChainPosition<'a> {
     tag: &'a str,
     unit: usize,
@@ -361,8 +366,8 @@ impl SwitchedText {
         self.put(b" }");
     }
 
-    /// Builds the text in C. It contains a digest of each body, because a build may look at the
-    /// text alone to see whether anything has changed.
+    /// Builds the text in C. The text contains a digest of each body because a build may look only
+    /// at the text to see whether anything has changed.
     fn c(
         &mut self,
         arms: &[Arm],
@@ -397,7 +402,7 @@ pub fn is_javascript(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
 }
 
-/// Returns how a function can be given other bodies; `None` if this is impossible or unknown.
+/// Returns how the body of a function can be switched, or `None` if this is impossible or unknown.
 fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     let body = function.child_by_field_name("body")?;
     let mut labels = Vec::new();
@@ -405,11 +410,11 @@ fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     'walk: loop {
         let node = cursor.node();
         match node.kind() {
-            // Labels in Rust belong to their loops.
+            // In Rust, labels belong to their loops.
             "label_name" | "statement_identifier" if language != Language::Rust => {
                 labels.push(node.byte_range());
             }
-            // The directive also affects the code after it, in other functions.
+            // The directive would also affect the code of later functions.
             "preproc_def" | "preproc_function_def" | "preproc_call" => return None,
             _ => {}
         }
@@ -441,7 +446,7 @@ fn rust(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     let modifiers = function.children(&mut cursor).find(|own| own.kind() == "function_modifiers");
     let is_one = |word: &str| ["const", "async", "gen"].contains(&word);
     let modifiers = modifiers.map_or("", |own| words(text, own));
-    // Each body would have a type of its own.
+    // Each body would have a different return type.
     let returned = function.child_by_field_name("return_type").map_or("", |own| words(text, own));
     let has_impl = returned.split(|c: char| !c.is_alphanumeric()).any(|word| word == "impl");
     let inner = words(text, body).trim_start_matches('{').trim_start();
@@ -511,17 +516,17 @@ pub(crate) fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
     false
 }
 
-/// Number of bytes that a body takes in the text, including the code around it.
+/// Returns the number of bytes that a body takes up in the text, including the code around it.
 pub fn weight(body: &[u8]) -> usize {
     const AROUND: usize = 64;
     body.len() + AROUND
 }
 
-/// A path between double quotes, as written in all these languages.
+/// Returns a path in double quotes, in a form that is valid in all these languages.
 fn quoted(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\') || c == ' ';
-    // `??/` is a backslash to some C compilers.
+    // Some C compilers read `??/` as a backslash.
     let is_plain = text.chars().all(plain) && !text.contains("??");
     let mut quoted = String::new();
     write!(quoted, "\"{text}\"").ok()?;

@@ -1,8 +1,8 @@
-//! The changes in each language: one table per language, one entry per change. Node
-//! names are those of the grammars. Each language has its own file; this one defines entries, and
-//! those that languages share.
+//! The changes in each language: one table per language, and one entry per change. Node names are
+//! those of the grammars. Each language has its own file. This file defines entries, and those that
+//! languages share.
 //!
-//! An entry whose result the grammar rejects makes no mutant, so an entry need not know all
+//! An entry whose result the grammar rejects produces no mutant, so an entry need not know all
 //! possible contexts of its node.
 
 mod c;
@@ -18,14 +18,14 @@ use assay_suites::coverage::Language;
 /// Change to a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// Replaces one of its own words or operators with another.
+    /// Replaces one of the node's own words or operators with another.
     Word(&'static [(&'static str, &'static str)]),
-    /// Replaces the whole node, depending on its text.
+    /// Replaces the whole node with a text that depends on the node's text.
     Same(&'static [(&'static str, &'static str)]),
     /// Replaces the whole node.
     Whole(&'static str),
-    /// Replaces the named field. In the new text, `{}` is the old text and `{NAME}` that of another
-    /// field.
+    /// Replaces the named field. In the new text, `{}` stands for the old text, and `{parameter}`
+    /// for the text of the node's `parameter` field.
     Field(&'static str, &'static str),
     /// Replaces the named child with this index.
     Child(usize, &'static str),
@@ -45,12 +45,12 @@ pub(crate) enum Change {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub operator: Operator,
-    /// Node kinds that it applies to.
+    /// Node kinds to which the entry applies.
     pub kinds: &'static [&'static str],
     pub change: Change,
-    /// Allowed kinds of the parent; any if empty.
+    /// Allowed kinds of the parent node. If this is empty, any kind is allowed.
     pub within: &'static [&'static str],
-    /// Allowed kinds of the first named child; any if empty.
+    /// Allowed kinds of the first named child. If this is empty, any kind is allowed.
     pub of: &'static [&'static str],
     /// Kinds that the first named child must not have.
     pub not_of: &'static [&'static str],
@@ -77,16 +77,16 @@ const fn entry(operator: Operator, kinds: &'static [&'static str], change: Chang
     Entry { operator, kinds, change, within: &[], of: &[], not_of: &[] }
 }
 
-/// Properties of a language.
+/// The changes and properties of a language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub entries: &'static [&'static [Entry]],
-    /// Nodes in which nothing is changed: those without behavior (types, attributes), and
-    /// assertions.
+    /// Kinds of nodes in which nothing is changed, because they have no behavior (types,
+    /// attributes) or are assertions.
     pub passed: &'static [&'static str],
-    /// Nodes that are calls, with the field that contains what is called.
+    /// Kinds of nodes that are calls, each with the field that contains the called function.
     pub calls: &'static [(&'static str, &'static str)],
-    /// Beginning of a comment.
+    /// The sign with which a comment begins.
     pub comment: &'static str,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn table(language: Language) -> &'static Table {
     }
 }
 
-// Changes shared by the languages. Operators that a language lacks are never found.
+// Changes that languages share. Operators that a language lacks are never found.
 
 const LOGIC: Change =
     Change::Word(&[("&&", "||"), ("||", "&&"), ("and", "or"), ("or", "and"), ("??", "||")]);

@@ -13,7 +13,7 @@ const AROUND: [(&str, &str); 3] = [("", ""), ("class A {", "}"), ("(", ")")];
 
 /// Checks changes to one unit.
 pub(crate) struct Trial {
-    /// True if the file has a syntax error in that unit; no change is accepted then.
+    /// True if the file has a syntax error in the unit. No change is accepted in that case.
     is_hopeless: bool,
     tree: Tree,
     text: Vec<u8>,
@@ -21,15 +21,16 @@ pub(crate) struct Trial {
     unit: Range<usize>,
     /// Byte offset of the unit in its file.
     begin: usize,
-    /// Byte offsets of the lines.
+    /// Byte offsets at which the lines of `text` begin.
     lines: Vec<usize>,
     is_broken: bool,
-    /// The range and kind of the last word that was parsed, and the result.
+    /// The last replacement with a word that was parsed: its range in `text`, the kind of the word,
+    /// and the result.
     known: Option<(Range<usize>, Word, bool)>,
 }
 
 impl Trial {
-    /// Prepares the checks for the unit with these bytes of a file.
+    /// Prepares the checks for the unit at this byte range of a file.
     pub fn new(parser: &mut Parser, file: &Tree, text: &[u8], unit: &Range<usize>) -> Self {
         let begin = unit.start;
         let own = text.get(unit.clone()).unwrap_or_default();
@@ -90,7 +91,7 @@ impl Trial {
         is_read
     }
 
-    /// Like [`Self::is_read`], always by parsing.
+    /// Like [`Self::is_read`], but always parses.
     fn is_tried(&self, parser: &mut Parser, range: &Range<usize>, replacement: &str) -> bool {
         let start = self.point(range.start);
         let new_end = range.start + replacement.len();
@@ -125,7 +126,8 @@ impl Trial {
         self.is_there(root, end)
     }
 
-    /// Returns true if there is a node of the unit's kind in its place, without errors.
+    /// Returns true if there is still a node of the unit's kind at the unit's position, without
+    /// errors.
     fn is_there(&self, root: Node<'_>, end: usize) -> bool {
         let Range { start, end: old_end } = self.unit;
         let before = self.tree.root_node().descendant_for_byte_range(start, old_end);
@@ -140,7 +142,7 @@ impl Trial {
     }
 }
 
-/// The point after a text that begins at `from`.
+/// Returns the point at which a text that begins at `from` ends.
 fn moved(from: Point, text: &[u8]) -> Point {
     let feeds = text.iter().filter(|byte| **byte == b'\n').count();
     match text.iter().rposition(|byte| *byte == b'\n') {

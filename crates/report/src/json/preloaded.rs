@@ -18,29 +18,29 @@ view! {
 view! {
     /// A process that is kept loaded.
     HeldProcess of (held: &PreloadedProcess) {
-        /// The command that started it.
+        /// Command that started the process.
         command: String,
-        /// The directory that it was started in.
+        /// Directory in which the process was started.
         directory: String,
-        /// Process ID of its keeper.
+        /// Process ID of the keeper that started the process.
         keeper: u64,
         /// Process ID.
         process: u64,
-        /// `ready`, `loading`, or the reason why it is unavailable.
+        /// `ready`, `loading`, or the reason why the process is unavailable.
         standing: String,
-        /// Time of its start, UTC.
+        /// Start time, in UTC.
         since: String,
-        /// Time of its last use, UTC.
+        /// Time of the last use, in UTC.
         used: String,
-        /// Number of runs requested from it.
+        /// Number of runs requested from the process.
         runs: u64,
-        /// Time until it ends if it remains unused, s.
+        /// Time until the process ends if it remains unused, in seconds.
         ends_in: f64,
-        /// Memory of all stages, B; shared memory is divided among the stages.
+        /// Memory of all stages, in bytes. Shared memory is divided among the stages.
         memory: u64,
         /// Stages, in order.
         stages: Vec<HeldProcessStage>,
-        /// Limits of a fork, and files that could not be loaded.
+        /// State that a fork does not preserve, and files that could not be loaded.
         notes: Vec<String>,
     }
 }
@@ -54,9 +54,9 @@ view! {
         process: u64,
         /// Number of loaded files.
         files: u64,
-        /// Loading time, s.
+        /// Loading time, in seconds.
         seconds: f64,
-        /// Share of the memory, B; `null` if unknown.
+        /// Share of the memory, in bytes; `null` if unknown.
         memory: Option<u64>,
     }
 }

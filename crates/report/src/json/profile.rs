@@ -1,4 +1,5 @@
-//! Profiles as JSON: the shares of functions in one, and the difference of two recorded ones.
+//! Profiles as JSON: the shares of functions in one profile, and the differences between two
+//! recorded profiles.
 
 use super::Head;
 use super::finding::Finding;
@@ -8,7 +9,7 @@ use assay_profiles::difference::{self, Difference};
 use assay_profiles::shares::{Basis, Share};
 
 view! {
-    /// The time of a program by function. Shares are between 0 and 1.
+    /// The time of a program, by function. Shares are between 0 and 1.
     ProfileShares of (report: &ProfileReport<'_>) {
         /// Layout version and verb.
         #[serde(flatten)]
@@ -23,7 +24,7 @@ view! {
         unit: String => report.shares.unit,
         /// Number of samples.
         samples: u64 => report.shares.samples,
-        /// The sum of all samples, in the unit; for several runs, the mean per run.
+        /// Sum of all samples, in `unit`; for several runs, the mean per run.
         amount: Option<f64> => report.shares.amount,
         /// Number of runs.
         runs: usize = if let Basis::Runs(runs) = report.shares.basis { runs } else { 1 },
@@ -33,17 +34,17 @@ view! {
         delivered_hz: Option<f64> => report.profile.delivered_hz,
         /// Number of samples that the sampler reports as missed.
         missed: u64 => report.profile.missed,
-        /// Duration of sampling, s.
+        /// Duration of sampling, in seconds.
         seconds: Option<f64> => report.profile.seconds,
         /// Confidence of the intervals.
         confidence: f64 => report.shares.confidence,
         /// Basis of the intervals of shares.
         intervals: ShareIntervals => report.shares.basis,
-        /// Share of garbage collection; `null` if none was seen.
+        /// The garbage collector's share of the samples; `null` if it has none.
         garbage_collection: Option<Estimate> => report.shares.collection,
-        /// The cost of sampling, with `--overhead`; otherwise `null`.
+        /// The cost of sampling; `null` without `--overhead`.
         overhead: Option<SamplerOverhead>,
-        /// The functions, largest first.
+        /// The functions, largest share first.
         functions: Vec<FunctionShare> =
             screen::shown(report).iter().map(FunctionShare::of).collect(),
         /// Findings of the checks, most serious first.
@@ -54,57 +55,60 @@ view! {
 words! {
     /// Bases of the intervals of shares.
     ShareIntervals from Basis {
-        /// The number of samples: Wilson's interval of a proportion.
+        /// The number of samples, with Wilson's interval for a proportion.
         Source::Samples => Samples,
-        /// The shares in several runs: Student's interval.
+        /// The shares in several runs, with Student's interval.
         Source::Runs(_) => Runs,
-        /// There are no intervals: the profile is not from sampling, or its values are not times.
+        /// Nothing: there are no intervals, because the profile is not from sampling or its values
+        /// are not times.
         Source::None => None,
     }
 }
 
 view! {
-    /// The share of a function: all frames with one name in one file.
+    /// The share of a function, which comprises all frames with the same name and file.
     FunctionShare of (found: &Share) {
         /// Name of the function.
         name: String => found.function.name,
         /// File of the function; `null` if unknown.
         file: Option<String> => found.function.file,
-        /// Share of the function itself, without the functions that it calls.
+        /// Share spent in the function itself, excluding the functions that it calls.
         flat: Estimate = Estimate::new(found.flat, found.flat_interval),
-        /// Share of the function and of everything that it calls; recursion is counted once.
+        /// Share spent in the function and everything that it calls. Recursive calls are counted
+        /// once.
         cum: Estimate = Estimate::new(found.cum, found.cum_interval),
-        /// Amount of the function itself, in the unit.
+        /// Amount spent in the function itself, in the profile's unit.
         flat_amount: Option<f64> => found.function.flat_amount,
-        /// Amount of the function and of everything that it calls, in the unit.
+        /// Amount spent in the function and everything that it calls, in the profile's unit.
         cum_amount: Option<f64> => found.function.cum_amount,
-        /// Number of samples of the function itself.
+        /// Number of samples in the function itself.
         flat_samples: u64 => found.function.flat_samples,
-        /// Number of samples of the function and of everything that it calls.
+        /// Number of samples in the function and everything that it calls.
         cum_samples: u64 => found.function.cum_samples,
     }
 }
 
 view! {
-    /// The cost of sampling, measured by runs without the sampler, with it, and with an idle
-    /// sampler.
+    /// The cost of sampling, measured by comparing runs without the sampler, with it, and with an
+    /// idle sampler.
     SamplerOverhead of (found: &Overhead) {
-        /// Number of runs of each kind.
+        /// Number of blocks, each with one run of every kind.
         blocks: usize,
-        /// Ratios of a run with the sampler to a run without it.
+        /// Ratio of a whole run with the sampler to one without it, by metric.
         ratios: Vec<MetricRatio> =
             found.whole.iter().map(|(metric, ratio)| MetricRatio::of(metric, *ratio)).collect(),
-        /// CPU time of starting and stopping the sampler, s; `null` if it was not measured.
+        /// CPU time per run for starting and stopping the sampler, in seconds; `null` if it was not
+        /// measured.
         start_and_end: Option<Estimate>,
-        /// CPU time per sample, s; `null` if it was not measured.
+        /// CPU time per sample, in seconds; `null` if it was not measured.
         sample: Option<Estimate>,
-        /// Number of samples in a run.
+        /// Number of samples per run.
         samples_per_run: Option<f64> => found.samples,
     }
 }
 
 view! {
-    /// The ratio of one metric.
+    /// Overhead of sampling in one metric, as a ratio.
     MetricRatio of (metric: &str, ratio: Measured) {
         /// `wall` or `cpu`.
         metric: String => metric,
@@ -121,7 +125,7 @@ impl View<Measured> for Estimate {
 }
 
 view! {
-    /// The shares of functions in two recorded profiles. Intervals cover the sampling error only.
+    /// The shares of functions in two recorded profiles. Intervals cover only the sampling error.
     ProfileDifference of (found: &Difference, findings: &[assay_data::Finding]) {
         /// Layout version and verb.
         #[serde(flatten)]
@@ -162,13 +166,14 @@ view! {
         file: Option<String>,
         /// The verdict on the change.
         change: ShareChange,
-        /// The shares of the function itself, between 0 and 1.
+        /// Shares spent in the function itself, between 0 and 1.
         shares: Both,
-        /// The amounts of the function itself, in the unit.
+        /// Amounts spent in the function itself, in the unit.
         amounts: Both,
-        /// The second share − the first, with Newcombe's interval.
+        /// The second share minus the first, with Newcombe's interval.
         difference: Estimate = Estimate::new(row.difference, row.interval),
-        /// p-value of the score test against no difference, adjusted by Holm over all functions.
+        /// p-value of the score test that the shares are equal, adjusted over all functions by
+        /// Holm's method.
         p_adjusted: Option<f64> => row.p,
     }
 }
@@ -180,7 +185,7 @@ words! {
         Source::Grew => Larger,
         /// The share is smaller in the second profile.
         Source::Shrank => Smaller,
-        /// Unknown.
+        /// No difference is known.
         Source::Unknown => Inconclusive,
     }
 }

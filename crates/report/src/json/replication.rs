@@ -1,4 +1,5 @@
-//! A run and its repetition as JSON: whether the old result was confirmed, and the new run in full.
+//! A recorded run and its repetition as JSON: whether the new run confirms the old result, and the
+//! new run in full.
 
 use super::values::{Estimate, Scale, Verdict, view, words};
 use super::{Decision, Head, Meta, parameters};
@@ -9,18 +10,19 @@ use assay_data::Metric;
 use serde_json::{Map, Value};
 
 view! {
-    /// A recorded run, with the results of repeating it.
+    /// A recorded run, compared with its repetition.
     Repetition of (report: &ReplicationReport<'_>, meta: &Meta) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("repeat"),
-        /// Status of the old result: the worst in `results`.
+        /// Status of the old result: the worst status in `results`.
         replication: ReplicationStatus => report.replication.status(),
-        /// Every comparison of the primary metric in both runs; if nothing was compared, the median
-        /// of every command.
+        /// Every comparison of the primary metric, in both runs. If nothing was compared, the
+        /// median of every command.
         results: Vec<Replicated> =
             report.replication.results.iter().map(|r| Replicated::of(r, report)).collect(),
-        /// Differences between the two runs (machine, settings, program files), one sentence each.
+        /// Differences between the two runs in machine, settings or program files, one sentence
+        /// each.
         differences: Vec<String>,
         /// The run that was repeated.
         repeated: Repeated => report,
@@ -34,13 +36,14 @@ view! {
     Repeated of (report: &ReplicationReport<'_>) {
         /// Path of the sample file.
         file: String,
-        /// Start of the run (RFC 3339), or `null`.
+        /// Start of the run (RFC 3339); `null` if unknown.
         started: Option<String> => report.then.started,
     }
 }
 
 view! {
-    /// A result in both runs. Ratios are given as ratios, everything else in the unit.
+    /// A result in both runs. On the scale `ratio`, values are ratios; otherwise they are in the
+    /// metric's unit.
     Replicated of (result: &found::Replicated, report: &ReplicationReport<'_>) {
         /// Name of the side.
         of: String = side(report, result.of),
@@ -48,7 +51,7 @@ view! {
         against: Option<String> = result.against.map(|subject| side(report, subject)),
         /// Parameters of the side, by name.
         parameters: Map<String, Value> => report.now.subjects[result.of].parameters,
-        /// Parameters of the reference, by name; `null` for a median.
+        /// Parameters of the reference side, by name; `null` for a median.
         against_parameters: Option<Map<String, Value>> =
             result.against.map(|subject| parameters(&report.now.subjects[subject].parameters)),
         /// The metric.
@@ -59,20 +62,20 @@ view! {
         status: ReplicationStatus,
         /// The reason for the status.
         reason: ReplicationReason,
-        /// The result in words. For people.
+        /// The result in words, for people.
         sentence: String = sentence(report, result),
-        /// The scale of the effect that decided.
+        /// The scale on which the effect was decided.
         scale: Scale,
         /// The first run.
         then: RunResult = RunResult::of(result.then, result),
         /// The second run.
         now: RunResult = RunResult::of(result.now, result),
-        /// now / then on the scale `ratio`, otherwise now − then, with an interval that includes
-        /// the uncertainty of both runs. The sizes agree if that interval contains no change, or is
-        /// within the threshold.
+        /// now / then on the scale `ratio`, otherwise now − then. The interval includes the
+        /// uncertainty of both runs; the sizes agree if it contains no change or lies within the
+        /// threshold.
         change: Estimate = size(result, result.change, result.change_interval),
-        /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null`
-        /// if the old one had no direction.
+        /// The new effect as a multiple of the old one, computed from logarithms on the scale
+        /// `ratio`; `null` if the old effect had no direction.
         effect_ratio: Option<f64>,
     }
 }
@@ -85,7 +88,7 @@ view! {
         size: Estimate = size(result, run.estimate, run.interval),
         /// Verdict of the run; `null` for a median.
         verdict: Option<Verdict>,
-        /// True if the direction is known, but the difference may be smaller than the threshold.
+        /// True if the direction is known but the difference may be smaller than the threshold.
         possibly_below_threshold: bool,
     }
 }
@@ -93,13 +96,13 @@ view! {
 words! {
     /// Statuses of a repeated result.
     ReplicationStatus from found::Status {
-        /// The result is the same.
+        /// The verdicts are the same, and the sizes agree.
         Source::Confirmed => Confirmed,
-        /// One of the runs is too uncertain.
+        /// It is unknown whether the result is the same.
         Source::Unknown => Unknown,
-        /// The results differ, but do not exclude each other.
+        /// The sizes differ, but the verdicts do not contradict each other.
         Source::NotConfirmed => NotConfirmed,
-        /// The results exclude each other.
+        /// The two results cannot both be true.
         Source::Contradicted => Contradicted,
     }
 }
@@ -107,22 +110,22 @@ words! {
 words! {
     /// Reasons for a status.
     ReplicationReason from found::Reason {
-        /// The verdict is the same, and the sizes agree.
+        /// The verdicts are the same, and the sizes agree.
         Source::Same => Same,
-        /// The size is outside the range that the first run predicts.
+        /// The size differs from what the first run predicts.
         Source::OtherSize => OtherSize,
-        /// Faster then, slower now, or vice versa.
+        /// The runs found differences in opposite directions.
         Source::OtherDirection => OtherDirection,
-        /// There was a difference that mattered, and there is none now.
+        /// The first run found a difference that matters, and the second did not.
         Source::Gone => Gone,
-        /// There was no difference that mattered, and there is one now.
+        /// The second run found a difference that matters, and the first did not.
         Source::New => New,
         /// One run found a difference that may be too small to matter, and the other found none
         /// that matters.
         Source::BothSmall => BothSmall,
-        /// The second run has no verdict, but its size agrees.
+        /// The second run has no verdict, but the sizes agree.
         Source::OpenNow => OpenNow,
-        /// The first run had no verdict.
+        /// The first run had no verdict, but the sizes agree.
         Source::OpenThen => OpenThen,
         /// One of the runs has no interval.
         Source::NoInterval => NoInterval,

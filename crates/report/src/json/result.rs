@@ -1,8 +1,8 @@
-//! The common layout of all results that can have a verdict: of one command, two commands, a scan,
-//! a suite or two profiles.
+//! The common layout of all results that can have a verdict: those of one command, two commands, a
+//! scan, a suite or two profiles.
 //!
-//! The members and their order are always the same: for one command `verdict` is `null` and
-//! `comparisons` is empty. Nothing is decided here.
+//! The members and their order are always the same. For one command, `verdict` is `null` and
+//! `comparisons` is empty. No decisions are made here.
 
 use super::answers::{Answers, Try};
 use super::battery::GroupTests;
@@ -24,19 +24,21 @@ use serde_json::{Map, Value};
 view! {
     /// A result of `assay run`, `bench`, `load`, `compare` or `profile A B`.
     Decision of (analysis: &Analysis, meta: &Meta) {
-        /// Version of this layout: 1. New members may be added within a version. The meaning of a
-        /// member changes only with a new version.
+        /// Version of this layout, currently 1. New members may be added within a version, but the
+        /// meaning of a member changes only with a new version.
         schema: u64 = VERSION,
-        /// The verb that wrote this document: `run`, `bench`, `load`, `tests`, `compare` or `profile`.
+        /// The command that wrote this document: `run`, `bench`, `load`, `tests`, `compare` or
+        /// `profile`.
         verb: String => meta.verb,
         /// The verdict on all comparisons of the primary metric together: `slower` if any is, otherwise
         /// `inconclusive` if any is, otherwise `faster` if any is, otherwise `equivalent`. `null` if
         /// nothing is compared.
         verdict: Option<Verdict> => analysis.worst(),
-        /// The answer in words. For people; programs should read the numbers. `null` if nothing is
+        /// The answer in words, for people. Programs should read the numbers. `null` if nothing is
         /// compared and, in a scan, nothing grows with a parameter.
         sentence: Option<String> = of_analysis::sentence(analysis),
-        /// Confidence of the verdicts, for all comparisons of the primary metric together: 0.95.
+        /// Joint confidence level of the verdicts on all comparisons of the primary metric, such as
+        /// 0.95.
         confidence: f64 => analysis.plan.confidence,
         /// The smallest difference that matters.
         threshold: Threshold => analysis.plan.threshold,
@@ -46,51 +48,53 @@ view! {
         primary: String => analysis.metrics[analysis.primary].name,
         /// The design of the experiment.
         design: Design,
-        /// Number of complete blocks; `null` if not measured in blocks.
+        /// Number of complete blocks; `null` if not measured in blocks, and for a suite.
         blocks: Option<usize>,
-        /// Time of a block, including hooks: the median from the start of one to the start of the next,
-        /// so that a pause before `--resume` does not count; `null` if unknown.
+        /// Typical time per block in seconds, including hooks: the median time from the start of
+        /// one block to the start of the next, so that a pause before `--resume` does not count.
+        /// `null` if unknown.
         seconds_per_block: Option<f64>,
-        /// The reason for the end of measuring; `null` for samples that do not state it.
+        /// The reason why measuring stopped; `null` if the samples do not state it.
         stop: Option<StopReason>,
-        /// The compared sides: commands, builds, revisions, files. The first is the reference.
+        /// The compared sides: commands, builds, revisions or files. The first is the reference.
         sides: Vec<Side>,
-        /// The rows that the sides are compared on: benchmarks, functions. A single one without a name
-        /// for commands.
+        /// The rows on which the sides are compared, such as benchmarks or functions. Commands have
+        /// a single row without a name.
         rows: Vec<Row>,
-        /// Every metric of every compared side, against its reference: the primary metric first, then
-        /// the secondary ones.
+        /// Every metric of every compared side against its reference. The primary metric comes
+        /// first, then the secondary ones.
         comparisons: Vec<Comparison> = of_analysis::comparisons(analysis),
-        /// The tests of all sides together, with `--all`; otherwise `null`.
+        /// The tests of all sides together; `null` without `--all`.
         groups: Option<GroupTests> =
             analysis.battery.as_ref().and_then(|b| b.groups.as_ref()).map(GroupTests::of),
-        /// Summaries of many comparisons of one metric: for a suite, of every side; for a scan, of
-        /// every two sides that are compared at the same values. They do not decide.
+        /// Summaries of many comparisons of one metric. A suite has one for every side; a scan has
+        /// one for every two sides that are compared at the same values. No verdict depends on
+        /// them.
         means: Vec<Mean> = analysis.tables().map(|table| Mean::of(analysis, &table)).collect(),
-        /// Every side on every row at every setting of the parameters.
+        /// A description of every side on every row, for every setting of the parameters.
         descriptions: Vec<Description> = of_analysis::descriptions(analysis),
-        /// Growth of the primary metric with the parameters of a scan.
+        /// How the primary metric grows with the parameters of a scan.
         curves: Vec<Curve>,
-        /// Results of the requests of a load test, for every side at every step; otherwise empty.
+        /// Outcomes of the requests of a load test, for every side at every step; otherwise empty.
         answers: Vec<Answers> =
             analysis.answers.iter().map(|own| Answers::of(own, analysis)).collect(),
-        /// Rates that a search for the highest rate (`load --find`) tried, from all blocks; otherwise
+        /// Rates tried by a search for the highest rate (`load --find`), from all blocks; otherwise
         /// empty.
         tries: Vec<Try> = analysis.search.iter().flat_map(|own| Try::all(analysis, own)).collect(),
-        /// Test suites of all sides (`assay tests`); otherwise empty.
+        /// Test suite of each side, for `assay tests`; otherwise empty.
         suites: Vec<TestSuite> => analysis.testing,
-        /// Rows and metrics that are missing on some sides.
+        /// Rows and metrics that some sides lack.
         only: Vec<Only> = analysis.only.iter().map(|o| Only::of(analysis, o)).collect(),
-        /// The four-step check, with `--rigorous`; otherwise `null`.
+        /// The four-step check; `null` without `--rigorous`.
         rigorous: Option<Rigorous> = None,
         /// Findings of the checks, most serious first.
         findings: Vec<Finding>,
         /// Decisions made before the first block.
         plan: Plan,
-        /// Facts about the machine, by name, as recorded with the samples. If files differ in a fact,
-        /// it appears once more, with `@` and the side after its name.
+        /// Facts about the machine, by name, as recorded with the samples. A fact that differs
+        /// between files also appears with `@` and the name of the side appended.
         environment: Map<String, Value> => analysis.environment.facts,
-        /// Start of the run (RFC 3339), or `null`.
+        /// Start of the run in RFC 3339 format; `null` if unknown.
         started: Option<String>,
         /// The tool and version that made this report, such as `assay 0.1.0`.
         tool: String => meta.tool,
@@ -104,10 +108,10 @@ view! {
 words! {
     /// Multiple-comparison corrections within a family.
     AdjustWord from Adjust {
-        /// Holm's method: limits the probability of any wrong direction.
+        /// Holm's method, which limits the probability of reporting any wrong direction.
         Source::Holm => Holm,
-        /// Benjamini and Hochberg's false discovery rate: limits the share of wrong directions
-        /// among those reported.
+        /// Benjamini and Hochberg's false discovery rate, which limits the share of wrong
+        /// directions among those reported.
         Source::FalseDiscovery => Bh,
         /// No correction: each comparison by itself.
         Source::None => None,
@@ -119,30 +123,31 @@ view! {
     Side of (side: &assay_data::Side) {
         /// Unique name of the side.
         name: String,
-        /// The command line as typed, with `{n}` for the value of a parameter; `null` if there is
-        /// none.
+        /// The command line as typed, with `{n}` in place of the value of a parameter; `null` if
+        /// the side has none.
         command: Option<String>,
-        /// The file with the values; `null` for a new measurement.
+        /// The file that the values were read from; `null` for a new measurement.
         source: Option<String>,
-        /// Files of the side's builds, which were run alternately; empty for a single build.
+        /// Files of the side's builds, which were run alternately; empty if there is only one
+        /// build.
         builds: Vec<String>,
     }
 }
 
 view! {
-    /// A row that sides are compared on.
+    /// A row on which sides are compared.
     Row of (row: &assay_data::Row) {
         /// Full, unique name of the row; empty for commands.
         name: String,
-        /// Name of the row without parameters, if the measuring tool states it.
+        /// Name of the row without parameters; `null` if the measuring tool does not state it.
         label: Option<String>,
-        /// The word for the kind of row, as in `function`; `null` for a benchmark.
+        /// Singular noun for a row of this kind, such as `function`; `null` for a benchmark.
         noun: Option<String>,
     }
 }
 
 view! {
-    /// A summary of the comparisons of one metric of two sides.
+    /// A summary of the comparisons of one metric between two sides.
     Mean of (analysis: &Analysis, table: &analysis::Table<'_>) {
         /// Name of the side.
         of: String => analysis.sides[table.side].name,
@@ -164,17 +169,18 @@ view! {
         equivalent: usize => table.counts().equivalent,
         /// Number of inconclusive comparisons.
         inconclusive: usize => table.counts().inconclusive,
-        /// Number of controls: their code is the same on both sides, and they are not included in
-        /// the numbers above.
+        /// Number of controls, whose code is the same on both sides. They are not included in the
+        /// numbers above.
         same_code: usize => table.counts().same_code,
-        /// The geometric mean of the ratios `of` / `against`; each is the Hodges-Lehmann ratio or,
-        /// in blocks, the pseudo-median of the per-block ratios. `null` for fewer than two.
+        /// Geometric mean of the ratios `of` / `against`. Each ratio is the Hodges-Lehmann ratio
+        /// or, in blocks, the pseudo-median of the per-block ratios. `null` if there are fewer than
+        /// two.
         geometric_mean: Option<f64> = table.mean.map(|m| m.estimate),
         /// Interval of the mean for exactly these rows or values, which covers only the variation
-        /// of the samples. `null` if the spread of some is unknown.
+        /// of the samples. `null` if the spread of any row is unknown.
         interval_of_these: Option<Interval> = table.mean.and_then(|m| m.of_these).map(Interval::from),
-        /// The wider interval for other rows or values, of which these are a sample. It is
-        /// meaningless if they were chosen for a particular purpose.
+        /// The wider interval that treats these rows or values as a sample of all such rows or
+        /// values. It is meaningless if they were chosen for a particular purpose.
         interval_of_such: Option<Interval> = table.mean.and_then(|m| m.of_such).map(Interval::from),
         /// Number of ratios in the mean.
         rows: Option<usize> = table.mean.map(|m| m.rows),
@@ -182,14 +188,14 @@ view! {
 }
 
 view! {
-    /// Rows, or metrics of rows, that one side has and another lacks.
+    /// Rows, or metrics of rows, that one side has and another side lacks.
     Only of (analysis: &Analysis, only: &analysis::Only) {
-        /// The metric that only this side has, for rows on both sides; `null` if the other side
-        /// lacks the rows.
+        /// The metric that only `side` has, for rows that both sides have; `null` if the other side
+        /// lacks the rows themselves.
         metric: Option<String> = only.metric.map(|metric| analysis.metrics[metric].name.clone()),
-        /// Name of the side that has the rows.
+        /// Name of the side that has the rows or the metric.
         side: String => analysis.sides[only.side].name,
-        /// Name of the side that lacks the rows.
+        /// Name of the side that lacks the rows or the metric.
         not_on: String => analysis.sides[only.not_on].name,
         /// Names of the rows.
         rows: Vec<String> = only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),

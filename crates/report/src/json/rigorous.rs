@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rigorous {
-    /// The worst status of all chains. It decides what may be published. The `verdict` of a
-    /// comparison is still present if this is `failed`.
+    /// The worst status of all chains, which determines what may be published. A comparison still
+    /// has a `verdict` if this is `failed`.
     pub outcome: Option<StepStatus>,
     /// The requested significance level.
     pub alpha: Option<f64>,
@@ -26,14 +26,14 @@ pub struct Rigorous {
     pub power: Option<f64>,
     /// The requested confidence.
     pub confidence: Option<f64>,
-    /// Number of comparisons that share significance and confidence.
+    /// Number of comparisons that share the significance level and the confidence.
     pub shared_by: Option<usize>,
-    /// True for a run that was evaluated after every block; level and interval are then those of a
+    /// True if the run was evaluated after every block. Levels and intervals are then those of a
     /// single evaluation.
     pub looked_often: Option<bool>,
     /// The seed of the resampling.
     pub seed: Option<u64>,
-    /// One chain for every compared side; for a single command, its own.
+    /// One chain for every compared side or, if there is only one command, for that command.
     pub chains: Vec<Chain>,
 }
 
@@ -59,9 +59,9 @@ pub struct Chain {
     pub outcome: StepStatus,
     /// The step that failed, or `null`.
     pub stopped_at: Option<&'static str>,
-    /// The statement that may be published, or the reason why nothing may be.
+    /// The statement that may be published, or the reason why none may be.
     pub sentence: String,
-    /// The smallest difference that matters.
+    /// The smallest difference that matters, in the base unit.
     pub threshold: Option<f64>,
     /// Always `validity`, `power`, `test`, `effect`, in this order.
     pub steps: Vec<Step>,
@@ -91,7 +91,7 @@ pub struct Step {
     pub status: StepStatus,
     /// Result of the step in words.
     pub line: String,
-    /// Objections and remarks, worst first: `serious` fails the step, `warning` warns.
+    /// Findings of the step, worst first. A `serious` finding fails the step; a `warning` does not.
     pub findings: Vec<Finding>,
     /// The numbers of the step; `null` if it was not reached.
     pub numbers: Option<Numbers>,
@@ -117,13 +117,14 @@ view! {
     ValidityNumbers of (found: &Validity, names: &[String]) {
         /// The series, reference first.
         series: Vec<CheckedSeries> = found.series.iter().map(|s| CheckedSeries::of(s, names)).collect(),
-        /// The series of the per-block differences; `null` if not measured in blocks.
+        /// Results for the series of the per-block differences; `null` if the samples were not
+        /// taken in blocks.
         differences: Option<CheckedSeries> =
             found.differences.as_ref().map(|d| CheckedSeries::of(d, names)),
-        /// The resolution of the values.
+        /// Resolution of the values, in the base unit.
         clock_step: Option<f64>,
-        /// Rank autocorrelation of successive differences, if the difference changed during a run
-        /// in blocks; otherwise `null`.
+        /// Rank autocorrelation of successive per-block differences; `null` unless the difference
+        /// drifted during the run.
         drift_correlation: Option<f64> => found.drifting,
         /// Possible causes of autocorrelation.
         causes: Vec<PossibleCause>,
@@ -139,13 +140,13 @@ view! {
         n: usize,
         /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
         acf_max_abs_r_default: Option<f64> => found.acf_max_r_default,
-        /// The number of lags that R uses by default.
+        /// The default number of lags of R's `acf`.
         lags_r_default: usize,
         /// The largest absolute autocorrelation over 30 lags.
         acf_max_abs_30: Option<f64> => found.acf_max_30,
-        /// 1.96/√n.
+        /// 1.96/√n, which independent values rarely exceed.
         acf_bound: Option<f64>,
-        /// Rank autocorrelation of neighbors.
+        /// Rank autocorrelation at lag 1.
         rank_lag1: Option<f64> => found.lag1,
         /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64>,
@@ -153,7 +154,8 @@ view! {
         effective_sample_size: Option<f64> => found.effective,
         /// The effective sample size as a share of `n`.
         ess_per_n: Option<f64> => found.share(),
-        /// Change from the first to the last third, if larger than chance; otherwise `null`.
+        /// Change from the first to the last third, in the base unit; `null` unless it is larger
+        /// than chance.
         drift: Option<f64>,
         /// Skewness.
         skewness_g1: Option<f64> => found.moments.0.plain,
@@ -161,7 +163,7 @@ view! {
         kurtosis_g2: Option<f64> => found.moments.1.plain,
         /// Distances of the values from normal, lognormal and exponential distributions.
         distributions: Vec<CheckedDistribution>,
-        /// Number of failures.
+        /// Number of failed runs.
         failures: usize => found.failures.0,
         /// Number of runs that reached the time limit.
         timeouts: usize => found.failures.1,
@@ -173,10 +175,11 @@ view! {
     CheckedDistribution of (found: &DistributionFound) {
         /// `normal`, `lognormal` or `exponential`.
         distribution: &'static str,
-        /// The distance between the distribution functions.
+        /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64>,
-        /// The p-value that ignores the fitting. R: `ks.test` with fitted parameters.
+        /// p-value that treats the fitted parameters as known, and is therefore too large. R:
+        /// `ks.test` with fitted parameters.
         p_naive: Option<f64>,
         /// True if the distribution is rejected.
         rejected: bool = found.is_rejected(),
@@ -196,11 +199,11 @@ view! {
 words! {
     /// Causes of correlated values.
     CauseKind from protocol::CauseKind {
-        /// The CPU's frequency followed the load.
+        /// The CPU's frequency varied with the load.
         Source::Frequency => FrequencyScaling,
         /// Other work on the machine.
         Source::Neighbours => Neighbours,
-        /// The values drift: by warming up, leaking memory, or filling a cache.
+        /// The values drift because something warms up, leaks memory or fills a cache.
         Source::Drift => Drift,
     }
 }
@@ -208,13 +211,13 @@ words! {
 view! {
     /// Numbers of `power`.
     PowerNumbers of (found: &PowerFound, names: &[String], chain: &Protocol) {
-        /// The bootstrapped standard deviation of each side; in blocks, of the differences. R:
-        /// `boot.ci`.
+        /// Bootstrapped standard deviations of each side, reference first; for blocks, that of the
+        /// differences. R: `boot.ci`.
         bootstrap_sd: Vec<BootstrappedSpread> =
             found.spreads.iter().map(|s| BootstrappedSpread::of(s, names)).collect(),
         /// Confidence of the intervals.
         confidence: Option<f64>,
-        /// The standard deviation used for planning: the largest of all upper ends.
+        /// The standard deviation used for planning: the largest of the intervals' upper ends.
         sd: Option<f64>,
         /// The planned difference: the threshold.
         delta: Option<f64> => chain.threshold,
@@ -222,20 +225,21 @@ view! {
         sig_level: Option<f64> => chain.level_planned(),
         /// The requested power.
         power: Option<f64> => chain.power_wanted,
-        /// Number of values (or blocks) per side that Student's t-test needs; `null` without a
-        /// solution. R: `power.t.test`.
+        /// Number of values (or blocks) per side that Student's t-test needs to find the threshold;
+        /// `null` if there is no solution. R: `power.t.test`.
         n_t: Option<f64>,
-        /// 1.15 times that number, rounded up.
+        /// 1.15 times `n_t`, rounded up.
         needed: Option<f64>,
-        /// The same number, rounded up to two significant digits.
+        /// `needed`, rounded up to two significant digits.
         planned: Option<f64>,
         /// `needed` for ten times the threshold.
         needed_tenfold: Option<f64>,
-        /// Effective number of values (or blocks) per side; for two sides, the harmonic mean.
+        /// Effective number of values (or blocks) per side. For two sides, the harmonic mean.
         have: Option<f64>,
-        /// The power of these values for the threshold.
+        /// Power of the available values to find the threshold.
         achieved: Option<f64> => found.power,
-        /// The smallest difference that these values find with the requested power.
+        /// The smallest difference that the available values find with the requested power, in the
+        /// base unit.
         detectable: Option<f64> => found.visible,
     }
 }
@@ -263,19 +267,19 @@ view! {
     TestNumbers of (found: &TestFound, chain: &Protocol) {
         /// The test that was used.
         test: TestName => found.name,
-        /// R's W (number of pairs in which `of` is larger; ties count half), or V.
+        /// R's W, the number of pairs in which `of` is larger (ties count half); for blocks, R's V.
         statistic: Option<f64>,
         /// True if the p-value is exact.
         exact: bool,
         /// Two-sided p-value for independent values.
         p_two: Option<f64> => found.p,
-        /// log₁₀ of `p_two`, even if that is 0.
+        /// log₁₀ of `p_two`, which is known even if `p_two` is 0.
         log10_p_two: Option<f64> => found.log10_p,
-        /// `p_two`, increased to account for autocorrelation. It decides.
+        /// log₁₀ of the p-value that decides, which accounts for autocorrelation.
         log10_p_decisive: Option<f64>,
-        /// The significance level that it is compared with.
+        /// Significance level with which the deciding p-value is compared.
         level: Option<f64> = Some(level(chain.level)),
-        /// True if the test rejects.
+        /// True if the deciding p-value is below the level.
         rejects: bool,
     }
 }
@@ -283,7 +287,7 @@ view! {
 words! {
     /// Tests of a difference.
     TestName from protocol::TestName {
-        /// The Mann-Whitney test, or Wilcoxon's rank-sum test.
+        /// The Mann-Whitney test, also known as Wilcoxon's rank-sum test.
         Source::MannWhitney => MannWhitney,
         /// Wilcoxon's signed-rank test, for blocks.
         Source::SignedRank => WilcoxonSignedRank,
@@ -293,8 +297,8 @@ words! {
 view! {
     /// Numbers of `effect`.
     EffectNumbers of (found: &EffectFound, chain: &Protocol) {
-        /// The median of all differences `of` − `against`; for blocks, the pseudo-median of their
-        /// differences.
+        /// The Hodges-Lehmann shift, which is the median of all differences `of` − `against`; for
+        /// blocks, the pseudo-median of the per-block differences.
         hodges_lehmann: Option<f64> => found.estimate,
         /// The interval that decides; `null` if there are too few values.
         interval: Option<Interval>,
@@ -302,13 +306,13 @@ view! {
         classic: Option<Interval>,
         /// Two-sided level of both intervals.
         level: Option<f64> = Some(level(chain.interval_level)),
-        /// Share of pairs (or blocks) in which `of` is better; ties count half.
+        /// Share of pairs (or blocks) in which `of` is better. Ties count half.
         superiority: Option<f64> => found.superiority(),
-        /// Number of pairs in which it is better.
+        /// Number of pairs (or blocks) in which `of` is better.
         better: Option<f64> => found.wins.better,
-        /// Number of pairs in which it is worse.
+        /// Number of pairs (or blocks) in which `of` is worse.
         worse: Option<f64> => found.wins.worse,
-        /// Number of all pairs.
+        /// Total number of pairs (or blocks), including ties.
         pairs: Option<f64> => found.wins.of,
         /// Differences of quantiles.
         quantiles: Vec<QuantileShift>,
@@ -318,13 +322,13 @@ view! {
 view! {
     /// The difference of one quantile.
     QuantileShift of (found: &QuantileDifference) {
-        /// The share of values below it: 0.99 for p99.
+        /// Share of values below the quantile, such as 0.99 for p99.
         share: f64,
         /// The quantile of the side.
         of: Option<f64> => found.y,
         /// The quantile of the reference.
         against: Option<f64> => found.x,
-        /// Their difference.
+        /// The difference of the quantiles, `of` − `against`.
         difference: Option<f64>,
         /// Interval of the difference.
         interval: Option<Interval>,
@@ -332,7 +336,7 @@ view! {
 }
 
 impl Rigorous {
-    /// Returns the chains of an analysis.
+    /// Returns the check of an analysis from the chains of its comparisons.
     pub fn new(analysis: &Analysis, chains: &[Protocol]) -> Self {
         let first = chains.first();
         Self {

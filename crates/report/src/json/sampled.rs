@@ -27,7 +27,7 @@ view! {
         unit: String => suite.whole.profile.unit,
         /// Number of samples of all runs.
         samples: u64 => suite.found.samples,
-        /// The sum of all samples, in the unit; for several runs, the mean per run.
+        /// Sum of all samples, in `unit`; for several runs, the mean per run.
         amount: Option<f64> => suite.found.amount,
         /// Number of runs.
         runs: usize = if let Basis::Runs(runs) = suite.found.basis { runs } else { 1 },
@@ -41,7 +41,7 @@ view! {
         confidence: f64 => suite.found.confidence,
         /// Basis of the intervals of shares.
         intervals: ShareIntervals => suite.found.basis,
-        /// Share of garbage collection; `null` if none was seen.
+        /// The garbage collector's share of the samples; `null` if it has none.
         garbage_collection: Option<Estimate> => suite.whole.shares.collection,
         /// Number of tests that ran.
         ran: usize,
@@ -53,7 +53,8 @@ view! {
         /// Parts of the run outside of tests, largest share first.
         outside: Vec<SampledPart> =
             suite.found.others().map(|own| SampledPart::of(own, suite.whole.top)).collect(),
-        /// The functions of all tests together, largest first; shares refer to the tests' samples.
+        /// The functions over all tests together, largest share first. Shares are relative to the
+        /// tests' samples.
         functions: Vec<FunctionShare> = most(&suite.found.functions.functions, suite.whole.top),
         /// Findings of the checks, most serious first.
         findings: Vec<Finding> => suite.whole.findings,
@@ -80,13 +81,13 @@ view! {
         amount: Option<f64>,
         /// Share of all samples.
         share: Estimate = Estimate::new(own.share, own.interval),
-        /// Share of garbage collection in the samples; `null` if the sampler does not see the
+        /// The garbage collector's share of these samples; `null` if the sampler does not see the
         /// garbage collector.
         garbage_collection: Option<Estimate> => own.collection,
-        /// Share of garbage collection in the time, as measured by the hooks; `null` if they did
+        /// The garbage collector's share of the time, as measured by the hooks; `null` if they did
         /// not measure it.
         timed_garbage_collection: Option<Estimate> => own.timed_collection,
-        /// Functions, largest first; shares refer to these samples.
+        /// The functions, largest share first. Shares are relative to these samples.
         functions: Vec<FunctionShare> = most(&own.shares.functions, top),
     }
 }

@@ -1,8 +1,8 @@
-//! The JSON Schema of every document, and the reference page, which shows the schema as tables.
+//! The JSON Schema of every document, and the reference page, which shows the schemas as tables.
 //!
-//! The schemas are in `schemas.json`, which is generated from the types: including the generator
-//! would make the program much larger for a rarely used verb. A test regenerates and compares them;
-//! `make docs` writes them.
+//! The schemas are in `schemas.json`, which is generated from the types. Including the generator
+//! would make the program much larger for a rarely used command. A test regenerates the schemas and
+//! compares them; `make docs` writes them.
 
 use crate::packed::SCHEMAS;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ mod generated;
 #[cfg(feature = "schema")]
 pub use generated::{generated, tables, written};
 
-/// A document written by some verbs.
+/// A kind of JSON document, and the commands that write it.
 pub struct Document {
     /// Title of the document on the page.
     pub title: &'static str,
@@ -27,7 +27,7 @@ pub struct Document {
 impl Document {
     /// Returns the JSON Schema of the document, draft 2020-12.
     pub fn schema(&self) -> Value {
-        // The file has every document without its definitions, by its first name, and every
+        // The file lists every document by its first name, without definitions, and every
         // definition once.
         let written: Value = serde_json::from_str(&SCHEMAS).unwrap_or_default();
         let definitions = written[DEFINITIONS].as_object().cloned().unwrap_or_default();
@@ -141,7 +141,8 @@ pub fn names() -> Vec<&'static str> {
     DOCUMENTS.iter().flat_map(|document| document.names).copied().collect()
 }
 
-/// Collects the definitions reachable from a schema, each before those that it refers to.
+/// Collects the names of the definitions reachable from a schema. Each name precedes those that its
+/// definition refers to.
 fn mentioned<'a>(schema: &'a Value, all: &'a Map<String, Value>, names: &mut Vec<&'a str>) {
     match schema {
         Value::Object(map) => {

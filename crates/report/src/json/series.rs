@@ -34,14 +34,15 @@ view! {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("describe"),
-        /// Confidence of the intervals of medians, and of one interval of every other kind.
+        /// Confidence level of the intervals of medians, and of one of the intervals of every other
+        /// kind.
         confidence: f64,
         /// The seed of every random choice.
         seed: u64,
-        /// The series with values: the primary metric of every subject, or every metric with
-        /// `--all`.
+        /// The series that have values: the primary metric of every subject or, with `--all`, every
+        /// metric.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
-        /// Series of which only a summary was recorded, without values.
+        /// Series that were recorded only as summaries, without values.
         summaries: Vec<Summarized> => all.left,
         /// Findings about the input and about every series, most serious first.
         findings: Vec<Finding> = findings(all),
@@ -66,7 +67,7 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
 }
 
 impl SeriesDescription {
-    /// Returns the document for series of which only summaries were recorded.
+    /// Returns the document for a recording that has only summaries of its series.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
         let left = |line: &Line| match &line.known {
             SeriesData::Summary(left) => Some(SummaryOnly {
@@ -114,7 +115,7 @@ view! {
 }
 
 view! {
-    /// One series. In the R calls, `x` is the vector of its values.
+    /// A series of values. In the R calls, `x` is the vector of the values.
     Series of (p: &SeriesSummary, confidence: f64) {
         /// Name of the subject.
         name: String,
@@ -124,22 +125,25 @@ view! {
         unit: String => p.metric.unit,
         /// Number of values.
         n: usize => p.description.n,
-        /// Interval of the median at `confidence`: the one that `median_ci` gives for the effective
-        /// number of independent values. Documents about comparisons have the same interval.
+        /// Interval of the median at the level `confidence`, computed like `median_ci` but for the
+        /// effective number of independent values. Documents about comparisons contain the same
+        /// interval.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
         /// Descriptive statistics.
         descriptives: Descriptives,
-        /// Intervals of the median from order statistics at several levels, for independent values.
-        /// If the values are independent, `median_interval` is the one at its confidence.
+        /// Intervals of the median from order statistics at several levels, which assume
+        /// independent values. If the values are independent, `median_interval` equals the one at
+        /// its level.
         median_ci: MedianIntervals => p,
         /// Student's t-test of the mean against 0. R: `t.test(x)`.
         t_mean: MeanTest = MeanTest::of(p, confidence),
         /// Autocorrelations. R: `acf(x, 30)`.
         acf: Autocorrelation => p.correlation,
-        /// Autocorrelations at R's default lags. R: `acf(x)`.
+        /// The largest autocorrelation at R's default lags. R: `acf(x)`.
         acf_r_default: DefaultLags => p.correlation,
-        /// Ljung-Box tests of the autocorrelations up to a lag: `lag1`, `lag5`, `lag10`, `lag20`,
-        /// `lag30`, as far as available. R: `Box.test(x, lag, type = "Ljung-Box")`.
+        /// Ljung-Box tests of the autocorrelations up to a lag: `lag1`, `lag5`, `lag10`, `lag20`
+        /// and `lag30`, as far as the series is long enough. R: `Box.test(x, lag, type =
+        /// "Ljung-Box")`.
         ljung_box: NamedValues<LjungBox> =
             p.correlation.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
         /// The test of runs above and below the median.
@@ -161,24 +165,23 @@ view! {
         ks_exponential: FittedDistance = FittedDistance::of(p.tests.exponential, fit::NOT_POSITIVE),
         /// Bandwidths of a kernel density estimate.
         bandwidth: Bandwidths => p.bandwidths,
-        /// Hartigan's dip test of a single mode; `null` if there are too few values. R:
+        /// Hartigan's dip test for a single mode; `null` if there are too few values. R:
         /// `diptest::dip.test(x)`.
         dip: Option<Dip> => p.tests.dip,
         /// The modes, where values cluster.
         modes: Vec<Mode>,
-        /// Known distributions fitted to the values; those that cannot be fitted are omitted.
+        /// Known distributions fitted to the values. Those that cannot be fitted are omitted.
         distributions: Vec<FittedDistribution>,
-        /// Skewness and kurtosis compared with those of known distributions; `null` if there are
-        /// none.
+        /// Skewness and kurtosis compared with those of known distributions; `null` if undefined.
         tails: Option<Tails>,
-        /// Sources of the spread; `null` unless the values come from several levels of repetition.
+        /// Sources of variance; `null` unless the values come from several levels of repetition.
         levels: Option<NestedLevels> = p.levels.as_ref().map(|l| NestedLevels::of(l, confidence)),
-        /// Values far outside the quartiles. They are counted, never removed.
+        /// Values far outside the quartiles. They are counted but never removed.
         outliers: Outliers,
         /// Number of distinct values.
         distinct: usize,
-        /// The distinct values, if there are at most twelve among at least 20 values; otherwise
-        /// empty.
+        /// The distinct values with their counts; empty unless the series has at least 20 values
+        /// and two to twelve distinct ones.
         repeated_values: Vec<RepeatedValue> =
             p.repeated.iter().map(|r| RepeatedValue::of(r, p.description.n)).collect(),
         /// Smallest gap between distinct values; `null` if all are equal.
@@ -189,29 +192,29 @@ view! {
         effective_sample_size: Option<f64> => p.description.effective(),
         /// The effective sample size as a share of `n`.
         effective_share: Option<f64> => p.effective_share(),
-        /// Change from the first to the last third, in the unit, if larger than chance; otherwise
-        /// `null`.
+        /// Change from the first to the last third, in the unit; `null` unless it is larger than
+        /// chance.
         drift: Option<f64> => p.description.drift,
         /// The change points of the series.
         change_points: ChangePoints => p.stability.changes,
-        /// The steady state of the series; `null` below 40 values.
+        /// The steady state of the series; `null` if there are fewer than 40 values.
         steady_state: Option<SteadyState> =
             p.stability.steady.as_ref().map(|s| SteadyState::of(s, p.stability.tolerance)),
         /// A periodic pattern, in which every n-th value differs; `null` if there is none.
         periodic: Option<Periodic>,
         /// Counts for a plot.
         histogram: Histogram => p.shape,
-        /// The signed-rank test against 0, with `--all`; otherwise `null`. R: `wilcox.test(x,
-        /// conf.int = TRUE)`.
+        /// The signed-rank test against 0; `null` without `--all`. R: `wilcox.test(x, conf.int =
+        /// TRUE)`.
         signed_rank_about_zero: Option<SignedRanks> =
             p.signed_rank.as_ref().map(|ranks| SignedRanks::of(ranks, Some(p.situation))),
-        /// Bootstrap of the mean, with `--all`; otherwise `null`. R: `boot::boot` and `boot::boot.ci`.
+        /// Bootstrap of the mean; `null` without `--all`. R: `boot::boot` and `boot::boot.ci`.
         bootstrap_mean: Option<Bootstrap> = Bootstrap::of_mean(p, confidence),
-        /// Bootstrap of the standard deviation, likewise.
+        /// Bootstrap of the standard deviation; `null` without `--all`.
         bootstrap_sd: Option<Bootstrap> = Bootstrap::of_sd(p, confidence),
-        /// Bootstrap of the median, likewise.
+        /// Bootstrap of the median; `null` without `--all`.
         bootstrap_median: Option<Bootstrap> = Bootstrap::of_median(p, confidence),
-        /// Findings of the checks in this series.
+        /// Findings of the checks of this series.
         findings: Vec<Finding>,
     }
 }
@@ -222,7 +225,7 @@ view! {
         /// The interval.
         #[serde(flatten)]
         interval: MedianInterval => p.description,
-        /// Simulated coverage of such intervals; `null` if it equals their confidence.
+        /// Simulated coverage of such intervals; `null` if it is not known to be too low.
         coverage: Option<Coverage> = coverage(p, Method::MedianWidened, confidence),
     }
 }
@@ -234,7 +237,7 @@ view! {
         #[serde(flatten)]
         levels: NamedValues<MedianOrder> =
             p.median_intervals.iter().map(|m| (key(m.confidence), MedianOrder::of(m))).collect(),
-        /// Simulated coverage of such intervals; `null` if it equals their confidence.
+        /// Simulated coverage of such intervals; `null` if it is not known to be too low.
         coverage: Option<Coverage> = p.situation.warning(Method::MedianOrder).map(Coverage::from),
     }
 }
@@ -244,8 +247,8 @@ view! {
     MedianOrder of (found: &series_summary::MedianInterval) {
         /// The interval.
         ci: Interval => found.interval,
-        /// Rank of the lower end: the ends are the values number `k` and n + 1 − `k` in ascending
-        /// order; 0 if there are too few values.
+        /// Rank of the value at the lower end, counted from 1; the upper end has rank n + 1 − `k`.
+        /// 0 if there are too few values.
         k: u64,
         /// The exact confidence for independent values.
         coverage: Option<f64>,
@@ -287,10 +290,10 @@ fn per_level(
 }
 
 view! {
-    /// Levels of repetition, such as iterations within processes, with the contribution of each to
-    /// the spread.
+    /// Levels of repetition, such as iterations within processes, and the contribution of each to
+    /// the variance.
     NestedLevels of (found: &Nested, confidence: f64) {
-        /// The base of the levels: `values`, or `values within runs`.
+        /// What is repeated: `values` of the series itself, or `values within runs`.
         of: &'static str = if found.of_series { "values" } else { "values within runs" },
         /// The levels, outermost first.
         levels: Vec<NestedLevel> =
@@ -324,17 +327,18 @@ view! {
         repetitions: Option<f64> => found.levels.levels[index].repetitions,
         /// Variance of the means of the level's units within one unit of the level above (S²).
         variance: Option<f64> => found.levels.levels[index].variance,
-        /// Unbiased contribution of the level itself to the variance (T²), which may be negative by
-        /// chance.
+        /// Variance that the level itself adds (T²). The estimate is unbiased and may be negative
+        /// by chance.
         component: Option<f64> => found.levels.levels[index].component,
         /// Share of the level in the variance of the mean; a negative component counts as 0.
         share: Option<f64> => found.levels.levels[index].share,
-        /// Largest share by which more repetitions of this level alone can narrow the interval.
+        /// Largest share by which more repetitions of this level alone could narrow the interval of
+        /// the mean.
         most_gained: Option<f64> => found.most_gained()[index],
-        /// Optimal number of repetitions within one unit of the level above, if units of all levels
-        /// cost the same apart from their content (√c times as many if the level above costs c
-        /// times as much); `null` for the outermost level, and if the level above contributes
-        /// nothing.
+        /// Optimal number of repetitions within one unit of the level above, if a unit of each
+        /// level costs the same apart from its content. If a unit of the level above costs c times
+        /// as much, √c times as many are optimal. `null` for the outermost level, and if the level
+        /// above adds no variance.
         best_repetitions: Option<f64> =
             index.checked_sub(1).and_then(|above| found.best_repetitions(1.0).get(above).copied()?),
     }

@@ -1,36 +1,37 @@
-//! The test suites of a run as JSON: the distribution of each side's time, and the failing tests.
+//! The test suites of a run, as JSON: how the time of each side is divided, and the failing tests.
 
 use super::values::{Interval, view};
 use assay_analysis::testing::{self, Testing};
 use std::collections::BTreeMap;
 
 view! {
-    /// The test suite of one side. Times of single tests are in `descriptions`, verdicts in
+    /// The test suite of one side. Times of individual tests are in `descriptions`, and verdicts in
     /// `comparisons`.
     TestSuite of (found: &Testing) {
         /// Name of the side.
         side: String,
         /// Number of runs of the suite.
         runs: usize,
-        /// Median total time, s.
+        /// Median total time of the suite, in seconds.
         wall: f64 => found.whole.median,
         /// Interval of the median total time; `null` if there are too few runs.
         wall_interval: Option<Interval> => found.whole.median_interval,
-        /// Mean time of each part over the runs, s. The parts sum to the mean total time.
+        /// Mean time of each known part over the runs, in seconds, by name. All parts add up to the
+        /// mean total time.
         parts: BTreeMap<String, f64> =
             found.parts.iter().map(|part| (part.name.to_owned(), part.seconds)).collect(),
-        /// Mean sum of the times of all tests over all processes, s.
+        /// Mean total time of all tests in all processes, in seconds; `null` if unknown.
         test_time: Option<f64> = Some(found.together).filter(|time| time.is_finite()),
         /// Mean number of processes that ran tests; `null` if unknown.
         workers: Option<f64>,
-        /// Extra time of the first test of a run, whichever it is; `null` if runs in different
-        /// orders show none.
+        /// Extra time of the first test of a run, whichever test that is; `null` unless runs with
+        /// different orders show it.
         first: Option<FirstTest>,
         /// The tests with known times, slowest first.
         tests: Vec<TestShare>,
         /// Names of the tests that ran without a reported time.
         untimed: Vec<String>,
-        /// The tests that failed in any run, most frequent first, including those that passed when
+        /// The tests that failed in any run, most frequent first, including tests that passed when
         /// the framework retried them.
         failing: Vec<FailingTest>,
     }
@@ -39,11 +40,11 @@ view! {
 view! {
     /// Extra time of the first test of a run, compared with the same test at a later position.
     FirstTest of (found: &testing::First) {
-        /// Median extra time over the runs, s.
+        /// Median extra time over the runs, in seconds.
         seconds: f64,
         /// Interval of the median.
         interval: Interval,
-        /// Number of runs in which it is known.
+        /// Number of runs for which the extra time is known.
         runs: usize,
     }
 }
@@ -53,13 +54,14 @@ view! {
     TestShare of (test: &testing::TestTime) {
         /// Name of the test.
         name: String,
-        /// Median time of the test, s.
+        /// Median time of the test, in seconds.
         wall: f64 => test.time.median,
         /// Share of the total time, as the median over runs.
         share: f64,
         /// Interval of the share; `null` if there are too few runs.
         share_interval: Option<Interval>,
-        /// Medians of counted causes during the test, by name.
+        /// Medians of the other recorded metrics during the test, by name, which may explain its
+        /// time.
         causes: BTreeMap<String, f64>,
     }
 }
@@ -69,18 +71,19 @@ view! {
     FailingTest of (test: &testing::Failing) {
         /// Name of the test.
         name: String,
-        /// Number of runs in which it failed.
+        /// Number of runs in which the test failed.
         failed: u64,
-        /// Number of runs in which it failed at first, and passed when the framework retried it.
+        /// Number of runs in which the test failed first but passed when the framework retried it.
+        /// They are not included in `failed`.
         retried: u64,
-        /// Number of runs in which it ran.
+        /// Number of runs in which the test ran.
         runs: u64,
-        /// The interval of the share of failures (Wilson's).
+        /// Wilson's interval of the share of runs with a failure, including retried ones.
         interval: Option<Interval>,
-        /// Number of consecutive passing runs that would show that it is fixed; `null` if it fails
-        /// in every run.
+        /// Number of consecutive passing runs that would show that the test is fixed; `null` if it
+        /// fails in every run.
         green_runs: Option<u64>,
-        /// The blocks in which it failed, from 0.
+        /// Blocks in which the test failed, counted from 0.
         failed_in: Vec<u32>,
     }
 }

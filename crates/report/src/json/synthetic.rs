@@ -12,7 +12,7 @@ view! {
         head: Head = Head::of("simulate"),
         /// The file with the values.
         file: Option<String> => meta.file,
-        /// Number of values of every subject; if `blocks` is true, number of blocks.
+        /// Number of values of every subject or, if `blocks` is true, number of blocks.
         n: u64 => recipe.count,
         /// The subjects that the values belong to.
         subjects: Vec<Drawn>,

@@ -5,22 +5,22 @@ use super::values::view;
 use assay_data::test_log::{self, ByLevel, Level, LineShape};
 
 view! {
-    /// Number of lines that each test writes into a log.
+    /// Number of lines that each test writes to a log.
     TestLog of (log: &test_log::TestLog, file: &str) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("tests"),
         /// The log that was read; `-` is standard input.
         file: String => file,
-        /// Number of lines, without those that start a test.
+        /// Number of lines, not counting those that mark the start of a test.
         lines: u64,
-        /// Number of bytes, uncompressed.
+        /// Number of bytes read, after decompression.
         bytes: u64,
-        /// Number of times that a test started.
+        /// Number of times that a test was started.
         begun: u64,
         /// The tests, most lines first, then by name.
         tests: Vec<LoggedTest>,
-        /// Lines of tests that are not counted by name.
+        /// Number of lines of further tests, which are too many to list.
         beyond: u64,
         /// Lines by level.
         levels: Levels,
@@ -73,9 +73,9 @@ view! {
     Shape of (shape: &LineShape) {
         /// The line with `#` for numbers and `*` for quoted values.
         text: String,
-        /// Number of lines, as a lower bound.
+        /// Minimum number of lines with this shape.
         lines: u64,
-        /// Number of lines that may have been missed.
+        /// Number of lines by which `lines` may be too low.
         missed: u64,
     }
 }

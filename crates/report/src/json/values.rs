@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// An interval. An end is `null` if it is infinite, or if there is no interval.
+/// An interval. An end is `null` if it is infinite or if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -33,7 +33,7 @@ impl From<assay_analysis::Interval> for Interval {
     }
 }
 
-/// A number with its interval. Both ends are `null` if there is no interval.
+/// An estimate with its interval. Both ends are `null` if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -59,7 +59,7 @@ impl From<Effect> for Estimate {
     }
 }
 
-/// One number for each of the two compared sides.
+/// A number for each of two compared sides.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Both {
@@ -70,22 +70,23 @@ pub struct Both {
 }
 
 impl Both {
-    /// Returns the numbers of a pair that has the reference first, as in the analysis.
+    /// Returns the numbers from a pair in the order of the analysis, where the reference comes
+    /// first.
     pub(crate) fn new((against, of): (f64, f64)) -> Self {
         Self { of: Some(of), against: Some(against) }
     }
 }
 
-/// The coverage of intervals, if it is lower than their confidence.
+/// Simulated coverage of an interval, if it is too low for its confidence.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
-    /// The nominal confidence of the interval: 0.95.
+    /// Nominal coverage of the interval: 0.95.
     pub nominal: f64,
-    /// The share of simulated experiments in which the interval contained the true value.
+    /// Share of simulated experiments in which the interval contained the true value.
     pub simulated: f64,
-    /// The kind of data most similar to these values: `normal`, `lognormal`, `bimodal`,
-    /// `heavy_tail`, `ties` or `ar1_0.5`; the worst one if several are similar.
+    /// The kind of simulated data most similar to these values: `normal`, `lognormal`, `bimodal`,
+    /// `heavy_tail`, `ties` or `ar1_0.5`. If several are similar, the one with the lowest coverage.
     pub situation: &'static str,
 }
 
@@ -132,13 +133,13 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for NamedValues<T> {
     }
 }
 
-/// Returns a significance level, 1 − the confidence, rounded to twelve digits, so that 0.05 is not
-/// 0.050000000000000044.
+/// Rounds a significance level, which is 1 minus the confidence, to twelve digits, so that 0.05 is
+/// not written as 0.050000000000000044.
 pub(crate) fn level(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 
-/// Defines an enum of words, and its conversion from the named type of the analysis.
+/// Defines an enum of words for JSON, and the conversion from the given type of the analysis.
 macro_rules! words {
     (
         $(#[$of_all:meta])* $name:ident from $source:ty {
@@ -171,7 +172,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A member of a document that is created from the member of the same name in its source.
+/// A member of a document that can be created from a source, usually the member of the same name.
 pub(crate) trait View<S: ?Sized> {
     /// Returns the member.
     fn view(source: &S) -> Self;
@@ -294,7 +295,8 @@ impl View<[f64; 2]> for Both {
 }
 
 /// Defines an object of a document and its constructor. A member is a [`View`] of the member of the
-/// same name in the first source, or of `=> PLACE`; `= VALUE` computes it.
+/// same name in the first source, or of the expression in `=> PLACE`. With `= VALUE` it is that
+/// value.
 macro_rules! view {
     (
         $(#[$of_all:meta])*
@@ -352,7 +354,7 @@ pub(crate) use view;
 words! {
     /// Verdicts on a difference.
     Verdict from assay_analysis::Verdict {
-        /// Better than the reference: for times, less.
+        /// Better than the reference, such as less time.
         Source::Faster => Faster,
         /// Worse than the reference.
         Source::Slower => Slower,
@@ -366,9 +368,9 @@ words! {
 words! {
     /// Directions of better values.
     Better from assay_data::Better {
-        /// Smaller values.
+        /// Smaller values are better.
         Source::Lower => Lower,
-        /// Larger values.
+        /// Larger values are better.
         Source::Higher => Higher,
     }
 }
@@ -376,11 +378,11 @@ words! {
 words! {
     /// Designs of an experiment.
     Design from assay_data::Design {
-        /// All compared sides once per block, in random order.
+        /// All compared sides were measured once per block, in random order.
         Source::Blocks => Blocks,
-        /// Recorded separately.
+        /// The sides were recorded separately.
         Source::Unpaired => Unpaired,
-        /// No values, only a summary.
+        /// Only summaries were recorded, without values.
         Source::Summary => Summary,
     }
 }
@@ -396,19 +398,19 @@ words! {
 }
 
 words! {
-    /// Reasons for the end of measuring.
+    /// Reasons why measuring stopped.
     StopReason from assay_data::StopReason {
         /// Every comparison has a clear answer.
         Source::Clear => Clear,
-        /// For a single command, the median is known precisely enough.
+        /// The median of a single command is known precisely enough.
         Source::Precise => Precise,
-        /// For a single command, twice as many runs hardly narrowed the interval of the median.
+        /// Twice as many runs of a single command hardly narrowed the interval of its median.
         Source::Diminishing => Diminishing,
         /// The planned number of blocks was taken.
         Source::Blocks => Blocks,
         /// The time budget was spent.
         Source::Budget => Budget,
-        /// The user stopped it.
+        /// The user stopped the run.
         Source::Interrupted => Interrupted,
         /// A command or a hook failed.
         Source::Failed => Failed,
@@ -420,11 +422,11 @@ words! {
 words! {
     /// Severities of findings.
     Severity from assay_data::Severity {
-        /// Worth knowing; the verdict is not affected.
+        /// Worth knowing, but the verdict is not affected.
         Source::Note => Note,
-        /// The verdict may be wrong, or can be obtained at lower cost.
+        /// The verdict may be wrong, or could be obtained at lower cost.
         Source::Warning => Warning,
-        /// The verdict was changed or withheld because of this.
+        /// The verdict was changed or withheld because of the finding.
         Source::Serious => Serious,
     }
 }

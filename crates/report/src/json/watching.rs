@@ -1,4 +1,4 @@
-//! A run of `assay watch` as JSON: one object per line.
+//! Runs of `assay watch` as JSON, with one object per line.
 
 use super::Head;
 use super::finding::Finding;
@@ -6,25 +6,26 @@ use super::values::view;
 use crate::watching::{Came, Failed};
 
 view! {
-    /// The result of a run of `assay watch`: one object on its own line for every completed run.
+    /// The result of a run of `assay watch`. Every completed run writes one object on a line of its
+    /// own.
     WatchedRun of (came: &Came) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("watch"),
         /// Number of the run, from 1.
         run: u64,
-        /// Start of the run, UTC.
+        /// Start of the run, in UTC.
         began: String,
         /// The files saved before the run, relative to the watched directory.
         changed: Vec<String>,
-        /// The reason for the run.
+        /// What ran, and why.
         why: String,
-        /// True if all tests were to run.
+        /// True if the run was meant to include all tests.
         all: bool,
-        /// `green`: all tests that ran passed; `red`: something failed; `broken`: a source file
+        /// `green`: all tests that ran passed. `red`: something failed. `broken`: a source file
         /// cannot be parsed, so nothing ran.
         state: String => came.light.name(),
-        /// True if all tests have run and passed, without a change since.
+        /// True if all tests ran and passed, and nothing has changed since.
         all_green: bool,
         /// Number of passed tests; `null` if a command was run instead of tests (`--any`).
         passed: Option<usize>,
@@ -32,13 +33,13 @@ view! {
         skipped: usize,
         /// The failed tests.
         failed: Vec<FailedTest>,
-        /// Duration of the run, s.
+        /// Duration of the run, in seconds.
         seconds: f64,
-        /// True if the run was a fork of a preloaded process (warm), false if it was started from
+        /// True if the run was a fork of a preloaded process (warm); false if it was started from
         /// scratch (cold).
         warm: bool,
-        /// The reason for `red` other than failed tests, or the problem with the source file;
-        /// otherwise `null`.
+        /// The reason why the state is `red` if no test failed, or the message about a source file
+        /// that cannot be parsed; otherwise `null`.
         trouble: Option<String>,
         /// The end of the command's standard output and error (`--any`); `null` if it was not kept.
         said: Option<String>,
@@ -56,7 +57,7 @@ view! {
         file: Option<String>,
         /// Line of the test in the file; `null` if unknown.
         line: Option<u32>,
-        /// Message of the failure; `null` if there is none.
+        /// Failure message; `null` if there is none.
         message: Option<String>,
     }
 }

@@ -12,11 +12,11 @@ view! {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("why"),
-        /// The file of the record.
+        /// Path of the record.
         file: String => file,
-        /// The answer in one sentence. For people.
+        /// The answer in one sentence, for people.
         sentence: String = sentence(report),
-        /// The verdict on the difference. Without a direction, `causes` is empty.
+        /// Verdict on the difference. If it has no direction, `causes` is empty.
         verdict: Verdict => report.why.comparison.decision.verdict,
         /// Name of the subject that the verdict is about.
         of: String => report.analysis.subjects[report.why.comparison.of].name,
@@ -35,11 +35,11 @@ view! {
         causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(own, report)).collect(),
         /// The time that is divided into `parts`.
         whole: WholeTime => report.why.whole,
-        /// Parts of the time, largest share first; empty if they were not recorded.
+        /// Parts of the difference in time, largest share first; empty if they were not recorded.
         parts: Vec<TimePart> => report.why.parts,
         /// The sampled functions, largest share first; empty without `--measure`.
         functions: Vec<FunctionReason> => report.why.functions,
-        /// The changes of the other metrics.
+        /// Changes of the metrics other than the time and its parts.
         changes: Vec<MetricChange> = report.why.changes.iter().map(|own| MetricChange::of(own, report)).collect(),
         /// The inputs in which the sides differ, if they are recorded.
         inputs: Vec<InputChange> => report.why.inputs,
@@ -54,15 +54,15 @@ view! {
     Reason of (cause: &found::Cause, report: &WhyReport<'_>) {
         /// Kind of cause.
         kind: ReasonKind,
-        /// The function or metric in question; `null` for other kinds.
+        /// Name of the function or metric; `null` for other kinds of causes.
         name: Option<String> = name(report, &cause.kind),
-        /// The part of the time that it explains; `null` if it does not refer to one.
+        /// The part of the time that the cause explains; `null` if it does not refer to a part.
         part: Option<PartWord> = part(cause).as_ref().map(PartWord::from),
-        /// The share of the difference that it may explain: that of the part or of the function;
-        /// `null` for other kinds.
+        /// Share of the difference that the cause may explain, which is the share of its part or
+        /// function; `null` for other kinds of causes.
         share: Option<Estimate>,
-        /// The share of the change in processor time that instructions explain, by logarithms;
-        /// `null` for other kinds.
+        /// Share of the change in processor time that the number of instructions explains, as a
+        /// ratio of logarithms; `null` for other kinds of causes.
         explains: Option<Estimate> = explains(&cause.kind),
     }
 }
@@ -72,7 +72,7 @@ view! {
     TimePart of (part: &found::Part) {
         /// Name of the part.
         name: PartWord,
-        /// The mean difference, in seconds.
+        /// Mean difference from the reference, in seconds.
         seconds: f64,
         /// Share of the difference; `null` if unknown.
         share: Option<Estimate> =
@@ -85,13 +85,13 @@ view! {
     FunctionReason of (function: &found::FunctionPart) {
         /// Name of the function.
         name: String,
-        /// The mean difference of the time in the function itself, in seconds; or of its number of
-        /// samples, if the sampler gives no time.
+        /// Mean difference from the reference of the time in the function itself, in seconds; if
+        /// the sampler does not measure time, of the number of samples.
         difference: f64 => function.amount,
         /// Share of the difference in processor time; `null` if unknown.
         share: Option<Estimate> =
             function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
-        /// Change of its code.
+        /// Whether the function's code differs between the sides.
         code: CodeWord,
     }
 }
@@ -117,7 +117,8 @@ view! {
     InputChange of (input: &found::Input) {
         /// Kind of input.
         kind: InputKind => input,
-        /// The names of the files, variables or settings that differ.
+        /// Names of the variables or settings that differ, or of the file if only one differs;
+        /// otherwise empty.
         names: Vec<String> = names(input),
     }
 }
@@ -127,9 +128,10 @@ words! {
     ReasonKind from found::Kind {
         /// The sides were recorded on different machines.
         Source::Machine(_) => Machine,
-        /// The reference, measured twice, differs from itself by half as much or more.
+        /// The reference, measured twice, differs from itself by at least half as much as the sides
+        /// do.
         Source::Floor(_) => Floor,
-        /// The code is the same on both sides; its placement in memory differs.
+        /// The code is the same on both sides, but its placement in memory differs.
         Source::Placement => Placement,
         /// The outputs differ.
         Source::Output => Output,
@@ -139,9 +141,9 @@ words! {
         Source::Count { .. } => Count,
         /// More or fewer instructions.
         Source::Instructions { .. } => Instructions,
-        /// More or less time for the same instructions.
+        /// The time per instruction changed.
         Source::PerInstruction { .. } => TimePerInstruction,
-        /// A part of the time, about which no more is known.
+        /// A part of the time changed for an unknown reason.
         Source::Part(_) => Part,
     }
 }
@@ -151,9 +153,10 @@ words! {
     WholeTime from found::Whole {
         /// Wall time.
         Source::Wall => Wall,
-        /// Processor time: it decides, or a side uses several processors in parallel.
+        /// Processor time, because it decides the verdict or because a side uses several processors
+        /// in parallel.
         Source::Cpu => Cpu,
-        /// Processor time, since waiting grew in proportion to it: the processors were busy.
+        /// Processor time, because the processors were busy and waiting grew in proportion to it.
         Source::Busy => BusyCpu,
     }
 }
@@ -165,7 +168,7 @@ words! {
         Source::User => User,
         /// Processor time in the kernel.
         Source::System => System,
-        /// Wall time without processor time.
+        /// Wall time that is not processor time.
         Source::Waiting => Waiting,
     }
 }
@@ -187,9 +190,9 @@ words! {
 words! {
     /// Directions of a change.
     DirectionWord from found::Direction {
-        /// More than on the reference.
+        /// More than for the reference.
         Source::More => More,
-        /// Less.
+        /// Less than for the reference.
         Source::Less => Less,
         /// Any change is smaller than 1 %.
         Source::Unchanged => Unchanged,
@@ -205,13 +208,13 @@ words! {
         Source::Files(_) => Files,
         /// The command line.
         Source::Arguments => Arguments,
-        /// Variables of the environment.
+        /// Environment variables.
         Source::Environment(_) => Environment,
         /// Settings of the processes.
         Source::Settings(_) => Settings,
         /// The working directory.
         Source::Directory => Directory,
-        /// The number of runs in parallel.
+        /// The number of runs measured in parallel.
         Source::Jobs => Jobs,
     }
 }

@@ -1,8 +1,8 @@
 //! Advice on assertions that would detect a change, in plain words, with one entry per kind of
-//! change. The screen, the page and all written files use this wording.
+//! change. The terminal report, the page and all written files use this wording.
 //!
 //! Only source text is examined, without knowledge of types or values. If a condition can't be
-//! parsed, a generally valid wording is used.
+//! parsed, a wording that is always valid is used.
 
 use super::survivor::Survivor;
 use crate::names::shorten;
@@ -14,13 +14,13 @@ const LONGEST_CODE: usize = 60;
 /// A piece of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Words.
+    /// Fixed text.
     Words(&'static str),
-    /// Code of the user.
+    /// Code from the user's sources.
     Code(String),
 }
 
-/// A sentence without its full stop.
+/// A sentence without its final period.
 pub(crate) type Advice = Vec<Piece>;
 
 /// A change with the text before and after it.
@@ -29,13 +29,13 @@ struct Changed<'a> {
     after: &'a str,
     /// Name of the function, without enclosing classes.
     function: &'a str,
-    /// The compared terms, if both sides are simple enough to be named.
+    /// The terms of a comparison, if both sides are simple enough to be named.
     sides: Option<(&'a str, &'a str)>,
 }
 
 type Adviser = fn(&Changed<'_>) -> Advice;
 
-/// Every kind of change by name, harshest first.
+/// Every kind of change by name, most severe first.
 const KNOWN: [(&str, Adviser); 19] = [
     ("body", |own| {
         vec![
@@ -115,12 +115,13 @@ const KNOWN: [(&str, Adviser); 19] = [
     ("boundary", boundary),
 ];
 
-/// Returns the rank of a kind of change; 0 is the harshest, and unknown kinds come last.
+/// Returns the rank of a kind of change. The most severe kind has rank 0, and unknown kinds come
+/// last.
 pub(crate) fn rank(operator: &str) -> usize {
     KNOWN.iter().position(|(name, _)| *name == operator).unwrap_or(KNOWN.len())
 }
 
-/// Returns the names of all kinds of change with advice, harshest first.
+/// Returns the names of all kinds of change for which there is advice, most severe first.
 pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|(name, _)| *name)
 }
@@ -174,8 +175,8 @@ fn simple_name(name: &str) -> &str {
     if last.is_empty() { name } else { last }
 }
 
-/// Returns advice for a removed statement, from its text: an assertion about the target of an
-/// assignment, the receiver of a call, or the function called.
+/// Returns advice on a removed statement, derived from its text: an assertion about the target of
+/// an assignment, the receiver of a call, or the function called.
 fn statement(own: &Changed<'_>) -> Advice {
     let text = own.before.trim().trim_end_matches(';');
     let text = text.strip_prefix("await ").unwrap_or(text);
@@ -206,7 +207,7 @@ fn statement(own: &Changed<'_>) -> Advice {
     }
 }
 
-/// Returns true for a name, possibly qualified by the objects it belongs to.
+/// Returns true if the text is a name, possibly qualified by the objects it belongs to.
 fn is_name(text: &str) -> bool {
     let plain = text.replace("->", ".");
     is_term(&plain) && plain.chars().all(is_of_term)

@@ -1,5 +1,5 @@
-//! Reports whether code is well tested or tangled, for `assay mutate --coupling`: a sentence, a
-//! table of the functions that need attention, and advice.
+//! The section of `assay mutate --coupling`, which reports whether code is well tested or tangled:
+//! a sentence, a table of the functions that need attention, and advice.
 
 use super::percent;
 use crate::layout::{Page, Tone};
@@ -15,13 +15,13 @@ const MOST_SENTENCES: usize = 4;
 /// Maximum number of test files named in a sentence.
 const MOST_FILES: usize = 3;
 
-/// A part of the project, one row of the table.
+/// A function or file that needs attention.
 struct Part<'a> {
     name: String,
     own: &'a Coupling,
 }
 
-/// Adds the section to the screen.
+/// Adds the section to the page.
 pub(super) fn section(page: &mut Page, mutation: &Mutation, all: &Couplings) {
     page.gap();
     page.paragraph(2, &[(Tone::Strong, headline(all))]);
@@ -63,7 +63,8 @@ pub(super) fn sentences(mutation: &Mutation, all: &Couplings) -> Vec<String> {
     wholes.iter().take(MOST_SENTENCES).map(|part| sentence(mutation, part)).collect()
 }
 
-/// Returns the cells of a function: share detected, own tests, test files, failing rewrites, and
+/// Returns the table cells for a function: the share of changes detected, the share of failing
+/// tests that are its own, the number of failing test files, the number of failing rewrites, and
 /// its category.
 pub(super) fn cells(own: &Coupling) -> [String; 5] {
     let share = |own: Option<f64>| own.map_or_else(|| "–".to_owned(), percent);
@@ -93,7 +94,7 @@ fn needs(own: &Coupling) -> bool {
     own.quadrant.is_some_and(|own| own != Quadrant::WellTested)
 }
 
-/// Returns the number of functions in each category, in a sentence.
+/// Returns a sentence with the number of functions in each category.
 pub(super) fn headline(all: &Couplings) -> String {
     let count =
         |quadrant: Quadrant| all.units.iter().filter(|own| own.quadrant == Some(quadrant)).count();
@@ -114,7 +115,8 @@ pub(super) fn headline(all: &Couplings) -> String {
     }
 }
 
-/// Returns a clause on what the result is based on: the numbers of noticed changes and of rewrites.
+/// Returns a clause that states what the result is based on: the numbers of detected changes and of
+/// rewrites.
 pub(super) fn basis(whole: &Coupling) -> String {
     format!(
         "{} for which all tests ran, and {} with the same meaning, {} of which fail a test",
@@ -148,7 +150,7 @@ fn table(page: &mut Page, rows: &[Part<'_>]) {
     }
 }
 
-/// Returns a sentence on the problem of a part, with the remedy.
+/// Returns a sentence that states the problem of a part and the remedy.
 fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
     let (name, own) = (&part.name, part.own);
     let probably = if own.is_clear { "" } else { "probably " };

@@ -1,7 +1,7 @@
-//! Undetected changes as a comment for a review: the score, a line for each file, and each
-//! survivor, collapsed, with its change, the tests that ran it and the advice. The first line is an
-//! invisible mark by which the next run finds and edits the comment. Code and names come from the
-//! user's sources: they may contain anything and stay text.
+//! Undetected changes as a review comment: the score, a line for each file, and each survivor in
+//! collapsed form, with its change, the tests that ran it and the advice. The first line is an
+//! invisible marker by which the next run finds and edits the comment. Code and names come from the
+//! user's sources, may contain arbitrary characters, and are escaped.
 
 use super::advice::{self, Advice, Piece};
 use super::survivor::Survivor;
@@ -17,18 +17,18 @@ use assay_data::list;
 use assay_data::mutation::Mutation;
 use std::cmp::Reverse;
 
-/// The mark in the first line.
+/// The marker in the first line.
 const MARK: &str = "<!-- assay-mutate -->";
-/// Maximum number of rows for files.
+/// Maximum number of file rows.
 const MOST_FILES: usize = 30;
-/// Maximum number of survivors.
+/// Maximum number of survivors shown.
 const MOST_SHOWN: usize = 30;
-/// Maximum length in bytes; forges reject comments that are much longer.
+/// Maximum length in bytes. Forges reject comments that are much longer.
 const LONGEST: usize = 55_000;
 /// Maximum number of tests named.
 const MOST_TESTS: usize = 5;
 
-/// Returns the Markdown text, every line ended with a newline; the first line is the mark.
+/// Renders the Markdown text. Every line ends with a newline, and the first line is the marker.
 pub fn markdown(mutation: &Mutation, scores: &Scores) -> String {
     let sign = if scores.whole.missed == 0 { "✅" } else { "⚠️" };
     let mut text =
@@ -116,7 +116,7 @@ fn sentence(advice: &Advice) -> String {
     advice.iter().map(piece).collect()
 }
 
-/// Returns a change as a code block that none of its lines can end.
+/// Returns a change as a code block whose fence is longer than any run of backticks in the change.
 fn fenced(diff: &str) -> String {
     let longest = diff.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

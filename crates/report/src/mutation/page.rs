@@ -1,6 +1,6 @@
 //! The page of mutation testing: the score, undetected changes with advice, and sortable tables of
-//! files and functions, in one self-contained HTML file. All content is there without scripts. The
-//! template escapes all text; code stays text.
+//! files and functions, in one self-contained HTML file. All content is available without scripts.
+//! The template escapes all text, including code.
 
 use super::advice::{self, Piece};
 use super::survivor::Survivor;
@@ -18,22 +18,22 @@ use assay_data::mutation::{Fate, Mutation};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Maximum number of survivors shown with their changes, limited by the time a browser takes to
-/// draw them.
+/// Maximum number of survivors shown with their changes. The limit is due to the time that a
+/// browser takes to draw them.
 const MOST_SHOWN: usize = 400;
-/// Maximum number of tests named per survivor; more are counted.
+/// Maximum number of tests named per survivor. Further tests are only counted.
 const MOST_TESTS: usize = 50;
 
-/// The input of the page.
+/// The data from which the page is rendered.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// The results of the mutants.
     pub mutation: &'a Mutation,
-    /// The scores.
+    /// The mutation scores.
     pub scores: &'a Scores,
-    /// Name and version of the program.
+    /// Name and version of the program that writes the page.
     pub tool: &'a str,
-    /// The command line, starting with the program.
+    /// The command line, starting with the name of the program.
     pub command: &'a [String],
     /// Start time, such as `2026-11-25T20:15:00Z`.
     pub started: &'a str,
@@ -67,7 +67,7 @@ struct CouplingOnPage {
     sentences: Vec<String>,
 }
 
-/// One section of the bar that shows the score.
+/// A segment of the bar that shows the score.
 struct Part {
     class: &'static str,
     count: usize,
@@ -81,13 +81,13 @@ struct SurvivorOnPage {
     is_whole: bool,
     said: String,
     lines: Vec<Line>,
-    /// The words of the advice, each with a flag for code.
+    /// The pieces of the advice, each with a flag that is true for code.
     advice: Vec<(String, bool)>,
     ran: String,
     tests: Vec<String>,
 }
 
-/// A line of a change.
+/// A line of the diff of a change.
 struct Line {
     class: &'static str,
     number: String,
@@ -95,11 +95,11 @@ struct Line {
     text: String,
 }
 
-/// A sortable table; each heading has a flag that is true for numeric columns.
+/// A sortable table. Each heading has a flag that is true for numeric columns.
 struct Table {
     title: &'static str,
     told: &'static str,
-    /// CSS class for the kind of cells: counts or words.
+    /// CSS class for the contents of the cells, which are counts or words.
     class: &'static str,
     heads: Vec<(&'static str, bool)>,
     rows: Vec<Row>,
@@ -107,7 +107,7 @@ struct Table {
 
 struct Row {
     name: String,
-    /// Anchor of the survivor to which the row links; empty if there is no link.
+    /// Anchor of the survivor to which the row links, or empty if there is no link.
     aim: String,
     cells: Vec<String>,
 }
@@ -116,7 +116,7 @@ struct Row {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { mutation, scores, .. } = material;
     let all = survivors::of(mutation);
@@ -214,8 +214,8 @@ fn on_page(own: &Survivor<'_>) -> SurvivorOnPage {
     }
 }
 
-/// Returns the lines of a change. Existing lines have their line numbers in the file, replacement
-/// lines have none.
+/// Returns the lines of a change. Original lines have their line numbers in the file, and
+/// replacement lines have none.
 fn lines(own: &Survivor<'_>) -> Vec<Line> {
     let diff = &own.own.diff;
     let before = diff.lines().take_while(|line| line.starts_with(' ')).count();

@@ -16,7 +16,7 @@ const MOST_TESTS: usize = 3;
 /// Rule for functions without tests, placed before the rules for kinds of change.
 const UNUSED: &str = "no-test";
 
-/// Returns the document. `version` is that of the program.
+/// Returns the SARIF document. `version` is the version of the program.
 pub fn sarif(mutation: &Mutation, scores: &Scores, version: &str) -> Value {
     let rules: Vec<Value> = std::iter::once(rule(UNUSED, "No test uses a function", "warning"))
         .chain(advice::known().map(|kind| {
@@ -52,7 +52,8 @@ fn result(survivor: &Survivor<'_>) -> Value {
         true => (format!("survived-{}", own.operator), 1 + advice::rank(&own.operator)),
         false => (UNUSED.to_owned(), 0),
     };
-    // A survivor of the harshest kind shows that the tests run the code without checking anything.
+    // A survivor of the most severe kind shows that the tests run the code without checking
+    // anything.
     let level = if is_used && advice::rank(&own.operator) == 0 { "error" } else { "warning" };
     let name = clean(&survivor.unit.name);
     let mut text = format!("{name}: {}.", survivor.said());

@@ -4,8 +4,8 @@
 use assay_data::mutation::{Fate, LineColumn, MutantResult, Mutation};
 use serde_json::{Map, Value, json};
 
-/// Returns the document; `tool` is the name and version of the program. The viewer's scores exclude
-/// mutants it calls ignored; our own scores are in our JSON.
+/// Returns the report document. `tool` is the name and version of the program. The viewer's scores
+/// exclude the mutants that it calls ignored; Assay's own scores are in its JSON.
 pub fn document(mutation: &Mutation, tool: (&str, &str)) -> Value {
     let mut files = Map::new();
     for (index, file) in mutation.files.iter().enumerate() {

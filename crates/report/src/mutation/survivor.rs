@@ -2,14 +2,15 @@
 
 use assay_data::mutation::{Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit, Mutation};
 
-/// An undetected change; one change represents a function that no test uses.
+/// An undetected change. A function that no test uses is represented by a single change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Survivor<'a> {
     pub own: &'a MutantResult,
     pub unit: &'a MutatedUnit,
     pub file: &'a MutatedFile,
     pub mutation: &'a Mutation,
-    /// Number of changes counted as missed: this one, and those skipped because of it.
+    /// Number of missed changes that this one represents: all of the function's if it concerns the
+    /// whole function, otherwise 1.
     pub weight: usize,
 }
 
@@ -19,19 +20,19 @@ pub(super) fn is_whole(own: &MutantResult) -> bool {
 }
 
 impl<'a> Survivor<'a> {
-    /// Returns a change with its unit and file, or `None` if they are unknown.
+    /// Returns a change with its unit and file, or `None` if either is unknown.
     pub fn of(mutation: &'a Mutation, own: &'a MutantResult) -> Option<Self> {
         let unit = mutation.units.get(own.unit)?;
         let file = mutation.files.get(unit.file)?;
         Some(Self { own, unit, file, mutation, weight: 1 })
     }
 
-    /// Returns the location as path and line.
+    /// Returns the location as `path:line`.
     pub fn place(&self) -> String {
         format!("{}:{}", self.file.path, self.line())
     }
 
-    /// Returns the line.
+    /// Returns the line number of the change, or of the function if no test uses it.
     pub fn line(&self) -> u32 {
         match self.own.fate {
             Fate::Uncovered => self.unit.begin,
@@ -39,7 +40,8 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Returns the problem as a clause: `no test uses it`, or what no test notices.
+    /// Returns the problem as a clause: `no test uses it`, or a description of what no test
+    /// notices.
     pub fn said(&self) -> String {
         match self.own.fate {
             Fate::Uncovered => "no test uses it".to_owned(),
@@ -58,14 +60,15 @@ impl<'a> Survivor<'a> {
         self.own.fate == Fate::Uncovered || is_whole(self.own)
     }
 
-    /// Returns the names of the tests that ran the changed code; `None` if that is unknown and all
-    /// tests ran.
+    /// Returns the names of the tests that ran the changed code, or `None` if they are unknown and
+    /// all tests ran.
     pub fn tests(&self) -> Option<Vec<&'a str>> {
         let tests = self.own.covered_by.as_ref()?;
         Some(tests.iter().filter_map(|test| Some(&*self.mutation.tests.get(*test)?.name)).collect())
     }
 
-    /// Describes the tests that ran, with at most `most` names; empty if no test uses the function.
+    /// Describes the tests that ran, with at most `most` names. It is empty if no test uses the
+    /// function.
     pub fn ran(&self, most: usize) -> String {
         match self.tests() {
             _ if self.own.fate == Fate::Uncovered => String::new(),
@@ -77,14 +80,15 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Returns the original text at the change.
+    /// Returns the original text that the change replaces.
     pub fn before(&self) -> &'a str {
         let text = &*self.file.source;
         let (from, to) = (at(text, self.own.begin), at(text, self.own.end));
         text.get(from..to).unwrap_or_default()
     }
 
-    /// Returns the line of the change, and the changed byte range if it is within that line.
+    /// Returns the line on which the change begins, and the changed byte range if the change does
+    /// not extend beyond this line.
     pub fn line_of_change(&self) -> (&'a str, Option<(usize, usize)>) {
         let own = self.own;
         let number = (own.begin.line as usize).saturating_sub(1);
@@ -95,13 +99,13 @@ impl<'a> Survivor<'a> {
     }
 }
 
-/// Returns the byte offset of a column in a line.
+/// Returns the byte offset of a 1-based column in a line.
 fn column(line: &str, column: u32) -> usize {
     let before = (column as usize).saturating_sub(1);
     line.char_indices().nth(before).map_or(line.len(), |(at, _)| at)
 }
 
-/// Returns the byte offset of a place in a text.
+/// Returns the byte offset of a line and column in a text.
 fn at(text: &str, place: LineColumn) -> usize {
     let mut begin = 0;
     let lines = text.split_inclusive('\n').take((place.line as usize).saturating_sub(1));

@@ -7,10 +7,11 @@ use assay_data::mutation::{Fate, Mutation};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Returns all survivors in order: functions that no test uses, then functions whose whole body can
-/// be removed undetected, then harsher changes before milder ones; among equals, functions with
-/// more missed changes first. Functions that only format a value for debugging come after all
-/// others, and possibly equivalent changes last. O(mutants · log mutants).
+/// Returns all survivors in order: functions that no test uses come first, then functions whose
+/// whole body can be removed undetected, then the other changes from most to least severe. Among
+/// equals, functions with more missed changes come first. Functions that only format a value for
+/// debugging follow after all others, and possibly equivalent changes come last. O(mutants · log
+/// mutants).
 pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     let mut weights: HashMap<usize, usize> = HashMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate.is_missed()) {
@@ -44,8 +45,7 @@ pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
 const FOR_READERS: [&str; 8] =
     ["__repr__", "__str__", "__format__", "inspect", "pretty_print", "GoString", "toString", "fmt"];
 
-/// Returns true for a function that only formats a value for debugging, judging by its qualified
-/// name.
+/// Returns true if a function only formats a value for debugging, judging by its qualified name.
 fn is_for_readers(name: &str) -> bool {
     let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
     FOR_READERS.contains(&last)

@@ -1,5 +1,5 @@
-//! The lines below the table of a plan: what each number is based on, and the time needed. Nothing
-//! is computed here.
+//! The lines below the table of a plan, which state what each number is based on and how much time
+//! is needed. Nothing is computed here.
 
 use super::{factor_of, found_amount, found_in, runs_of};
 use crate::number;
@@ -88,7 +88,7 @@ fn by_rule(planning: &Planning) -> String {
     by_the_rule(&what)
 }
 
-/// Returns the rounded number of runs as a phrase; empty if rounding changes nothing.
+/// Returns the rounded number of runs as a phrase, or an empty string if rounding changes nothing.
 fn rounded(planning: &Planning, n: f64) -> String {
     let (round, _) = rounded_up(n, planning.asked.round);
     let other = round as f64 > n.ceil();
@@ -180,8 +180,8 @@ fn saw(planning: &Planning, pilot: &Pilot) -> String {
     }
 }
 
-/// Returns the time that the plan takes if each run takes as long as one of the pilot; `None` if
-/// the pilot has no times.
+/// Returns the time that the plan takes if each run takes as long as a run of the pilot, or `None`
+/// if the pilot has no times.
 fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     let each = pilot.seconds_per_run?;
     let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
@@ -194,7 +194,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
 }
 
 /// Returns the time that a plan without a pilot takes on this machine, as far as calibration can
-/// tell; `None` if this was not requested.
+/// tell, or `None` if it was not requested.
 fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,

@@ -1,25 +1,25 @@
-//! The boxes of flame graphs and icicles: their layout, and their drawing as SVG. The caller
-//! provides the meaning, colors and texts of boxes.
+//! The layout of the boxes of flame graphs and icicles, and their drawing as SVG. The caller
+//! provides the meaning, colors and texts of the boxes.
 
 use crate::markup::escaped;
 use crate::names::clean;
 use std::fmt::Write;
 
-/// Width of a picture, in its own units.
+/// Width of a graph, in SVG units.
 pub(crate) const WIDTH: f64 = 1200.0;
 pub(crate) const MARGIN: f64 = 10.0;
 const ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
 /// Approximate width of a character in the font size [`FONT`].
 pub(crate) const CHARACTER: f64 = 6.2;
-/// Minimum width of boxes of functions.
+/// Minimum width of a function's box.
 const NARROWEST: f64 = 0.25;
 
-/// Dark mode gets a dark background; the boxes are light in both modes, with dark text.
+/// Dark mode gets a dark background. The boxes are light in both modes, with dark text.
 const STYLE: &str = "<style>.ground{fill:#fff}.text{fill:#1c1c1e}.quiet{fill:#5a5f66}.name{fill:#1c1c1e}\
 @media (prefers-color-scheme:dark){.ground{fill:#15171a}.text{fill:#e9eaec}.quiet{fill:#a3a9b1}}</style>\n";
 
-/// A visible node.
+/// A visible node and its position.
 pub(crate) struct Placed {
     pub node: usize,
     pub x: f64,
@@ -28,13 +28,13 @@ pub(crate) struct Placed {
 
 /// The properties of a tree needed for its layout; the root is node 0.
 pub(crate) trait Layers {
-    /// Returns the quantity shown as width.
+    /// Returns the quantity that determines the width of a node.
     fn amount(&self, node: usize) -> f64;
     /// Returns the children of a node.
     fn children(&self, node: usize) -> &[usize];
-    /// Returns the distance from the root.
+    /// Returns the distance of a node from the root.
     fn depth(&self, node: usize) -> usize;
-    /// Returns the minimum box width; narrower boxes are invisible and left out.
+    /// Returns the minimum width of a box. Narrower boxes would be invisible and are left out.
     fn narrowest(&self) -> f64 {
         NARROWEST
     }
@@ -71,11 +71,11 @@ pub(crate) struct Words {
     pub fill: String,
     pub told: String,
     pub name: String,
-    /// Text after the name, which is shown completely or not at all; may be empty.
+    /// Text after the name, which is shown in full or not at all. It may be empty.
     pub behind: String,
 }
 
-/// Returns a picture: a title, the lines of `about`, the markup of `head` with its height, and the
+/// Draws a graph: a title, the lines of `about`, the markup of `head` with its height, and the
 /// boxes.
 pub(crate) fn picture(
     tree: &impl Layers,
@@ -138,13 +138,13 @@ pub(crate) fn picture(
     out
 }
 
-/// Returns the vertical position at which the lines about a picture end.
+/// Returns the vertical position at which the lines above a graph end.
 pub(crate) fn below(about: &[String]) -> f64 {
     27.0 + about.len() as f64 * 15.0
 }
 
-/// Returns the label of a box: the name, shortened if necessary, with the text after it if there is
-/// room for both; empty if there is room for neither.
+/// Returns the label of a box: the name, shortened if necessary, and the text after it if there is
+/// space for both. The label is empty if there is not even space for the name.
 fn fitting(name: &str, behind: &str, room: usize) -> String {
     if room < 3 {
         return String::new();

@@ -1,5 +1,5 @@
-//! The screen of two separately recorded profiles: the functions whose shares differ, and the
-//! reliability of such a difference.
+//! The terminal report on two separately recorded profiles: the functions whose shares differ, and
+//! how reliable such a difference is.
 
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::Screen;
@@ -13,11 +13,11 @@ use assay_profiles::difference::{Change, Difference, Row};
 const GAP: usize = 2;
 /// Minimum width of the column of names.
 const NARROWEST_NAME: usize = 16;
-/// Maximum width of the profiles' headings.
+/// Maximum width of the columns' profile names.
 const WIDEST_SIDE: usize = 12;
 
-/// Returns the screen as text, every line ended with a newline. `top` is the number of functions, 0
-/// for all.
+/// Renders the difference for the terminal. Every line ends with a newline. `top` is the number of
+/// functions shown, or 0 for all.
 pub fn render(
     found: &Difference,
     noted: &[Finding],
@@ -47,7 +47,7 @@ pub fn render(
 /// A note on what two recordings cannot show.
 pub(super) const DOUBT: &str = "Two recordings only show differences beyond the sampling error. To find out whether the programs differ, give two commands: assay profile OLD NEW";
 
-/// Returns the number of changed functions, in a sentence.
+/// Returns a sentence with the number of changed functions.
 pub(super) fn claim(found: &Difference) -> String {
     let of = |change| found.rows.iter().filter(|row| row.change == change).count();
     let (grew, shrank) = (of(Change::Grew), of(Change::Shrank));
@@ -69,7 +69,7 @@ pub(super) fn claim(found: &Difference) -> String {
     }
 }
 
-/// Returns a statement of how certain the claim is.
+/// Returns how certain the claim is, as a phrase.
 pub(super) fn sureness(found: &Difference) -> String {
     format!(
         "{:.0} % confidence for all together; {} and {}",

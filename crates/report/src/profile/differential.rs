@@ -1,7 +1,7 @@
-//! The differential flame graph: boxes are as wide as their share of the second profile. A box is
-//! colored by the change of the function's own share or own time since the first profile, and gray
-//! if no change is known. Such pictures often contain meaningless red boxes; here the color shows
-//! the verdict, which is decided elsewhere.
+//! The differential flame graph. The width of a box is its share of the second profile. Its color
+//! shows how the function's own share or own time changed since the first profile, or gray if no
+//! change is known. Such graphs often contain meaningless red boxes; here the color shows a
+//! verdict, which is reached elsewhere.
 
 use super::boxes::{self, Layers, Words};
 use super::difference as words;
@@ -14,36 +14,36 @@ use assay_profiles::tree::{PairNode, Tree};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Maximum number of disappeared functions named.
+/// Maximum number of functions named that are missing from the second profile.
 const NAMED: usize = 4;
 
 /// The known change of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The function takes more than before.
+    /// The function takes more than in the first profile.
     More,
-    /// The function takes less than before.
+    /// The function takes less than in the first profile.
     Less,
-    /// The function takes the same as before, within the threshold.
+    /// The function takes the same as in the first profile, within the threshold.
     Same,
-    /// Unknown.
+    /// The change is unknown.
     Unknown,
 }
 
-/// A function's change, in words and with its size.
+/// The change of a function, with its size and a description.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Kind of change.
     pub change: Change,
-    /// Size of the change, in a unit common to all marks of a picture; not negative.
+    /// Size of the change, which is never negative, in a unit common to all marks of a graph.
     pub size: f64,
-    /// The size in a few characters, such as `+11.4`; shown only for a known change.
+    /// The size in a few characters, such as `+11.4`. It is shown only if the change is known.
     pub short: String,
-    /// The values on both sides, the difference and its interval, in words.
+    /// The values in both profiles, the difference and its interval, in words.
     pub told: String,
     /// Name of the function without its file.
     pub name: String,
-    /// File of the function, if the verdict is about a function of one file.
+    /// File of the function, if the verdict concerns the function of one file only.
     pub file: Option<String>,
 }
 
@@ -54,25 +54,25 @@ pub struct Differential<'a> {
     pub sides: [&'a Profile; 2],
     /// Names of the profiles.
     pub names: [String; 2],
-    /// The result, in a sentence.
+    /// The result as a sentence.
     pub claim: String,
-    /// The certainty of the result.
+    /// The certainty of the result, as a phrase.
     pub sure: String,
     /// The quantity shown by the colors.
     pub about: String,
-    /// Limits of the result; may be empty.
+    /// Limits of the result. It may be empty.
     pub doubt: String,
-    /// Headings of the table next to the picture; rows have the function first and the verdict
-    /// last.
+    /// Headings of the table next to the graph. Each row starts with the function and ends with the
+    /// verdict.
     pub heads: Vec<String>,
-    /// Rows of the table next to the picture.
+    /// Rows of the table next to the graph.
     pub rows: Vec<Vec<String>>,
     /// The functions that were examined.
     pub marks: Vec<Mark>,
 }
 
 impl<'a> Differential<'a> {
-    /// Returns the difference of two recordings.
+    /// Returns the difference between two recorded profiles.
     pub fn of_files(sides: [&'a Profile; 2], found: &Difference) -> Self {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let marks = found.rows.iter().map(|row| {
@@ -125,12 +125,12 @@ impl<'a> Differential<'a> {
         }
     }
 
-    /// Returns the title of the picture.
+    /// Returns the title of the graph.
     pub(super) fn title(&self) -> String {
         format!("{} against {}", self.names[1], self.names[0])
     }
 
-    /// Returns the merged tree, with the mark of every node's function.
+    /// Returns the merged tree, in which every node has the mark of its function.
     pub(super) fn marked(&self) -> Marked<'_> {
         let nodes = Tree::of_two(self.sides[0], self.sides[1], DEEPEST);
         let index = Index::of(&self.marks);
@@ -187,10 +187,10 @@ fn base(file: Option<&str>) -> &str {
     file.unwrap_or_default().rsplit('/').next().unwrap_or_default()
 }
 
-/// The merged tree with the mark of each node; widths are those of the second profile.
+/// The merged tree, with the mark of each node. Widths are those of the second profile.
 pub(super) struct Marked<'a> {
     pub nodes: Vec<PairNode>,
-    /// The mark of every node.
+    /// Index of the mark of each node.
     pub of_node: Vec<Option<usize>>,
     marks: &'a [Mark],
     /// Size of the largest known change.
@@ -211,10 +211,10 @@ impl Layers for Marked<'_> {
     }
 }
 
-/// Orange shades for functions that take more, which can also be distinguished from [`LESS`] with
+/// Shades of orange for functions that take more, which can be told apart from [`LESS`] even with
 /// color blindness.
 const MORE: [&str; 3] = ["#f9d3b8", "#f2a673", "#e8763a"];
-/// Blue shades for functions that take less.
+/// Shades of blue for functions that take less.
 const LESS: [&str; 3] = ["#c3dcf3", "#8fbbe6", "#5a97d3"];
 const SAME: &str = "#eceef0";
 pub(super) const UNKNOWN: &str = "#c4c8cd";
@@ -246,7 +246,8 @@ impl Marked<'_> {
         }
     }
 
-    /// Returns the tooltip of a node: its width on both sides, then the verdict on its function.
+    /// Returns the tooltip of a node: its share of either profile, followed by the verdict on its
+    /// function.
     pub(super) fn told(&self, index: usize) -> String {
         let node = &self.nodes[index];
         let share = |side: usize| match self.nodes[0].amounts[side] {
@@ -262,7 +263,7 @@ impl Marked<'_> {
     }
 
     /// Returns a sentence on the functions missing from the second profile, which have no width
-    /// there: the outermost ones, with their shares of the first profile.
+    /// there. It names the outermost ones and gives their total share of the first profile.
     pub(super) fn gone(&self) -> Option<String> {
         let whole = self.nodes[0].amounts[0];
         let mut gone: Vec<(&str, f64)> = self
@@ -304,7 +305,7 @@ impl Marked<'_> {
     }
 }
 
-/// Returns the picture.
+/// Renders the graph as SVG.
 pub fn svg(found: &Differential<'_>) -> String {
     let marked = found.marked();
     let mut about =
@@ -325,7 +326,7 @@ pub fn svg(found: &Differential<'_>) -> String {
     })
 }
 
-/// Draws small boxes of every color with its meaning, in one line that begins at `y`.
+/// Draws a small box of each color with its meaning, on a line that starts at `y`.
 fn legend(marked: &Marked<'_>, y: f64) -> String {
     let mut out = String::new();
     let mut x = boxes::MARGIN;

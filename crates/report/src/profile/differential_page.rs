@@ -1,7 +1,7 @@
-//! The page of a differential flame graph: a picture that can be searched, zoomed and switched to
-//! the widths of the other side, a legend, the table of functions with their verdicts, and
-//! findings, in one self-contained HTML file. Without scripts the picture and all numbers are still
-//! there.
+//! The page of a differential flame graph, in one self-contained HTML file: a graph that can be
+//! searched, zoomed and switched to the widths of the first profile, a legend, the table of
+//! functions with their verdicts, and findings. Without scripts, the graph and all numbers are
+//! still available.
 
 use super::differential::{self, Differential};
 use super::page::noted;
@@ -34,12 +34,12 @@ struct Page {
     findings: Vec<FindingOnPage>,
 }
 
-/// Renders the page. `top` is the number of functions in the table, 0 for all; `tool` is the
-/// program that made it.
+/// Renders the page. `top` is the number of functions in the table, or 0 for all, and `tool` is the
+/// program that generates the page.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn render(
     found: &Differential<'_>,
     findings: &[Finding],
@@ -74,9 +74,10 @@ pub fn render(
     page.render()
 }
 
-/// Returns the tree for the script: distinct names, distinct verdicts, then for every node its
-/// name, parent, amount in the second profile, a flag for the collector, its amount in the first
-/// profile, and its verdict. The text must not contain anything that could end the script element.
+/// Returns the tree for the script: distinct names and distinct verdicts, then for every node its
+/// name, parent, amount in the second profile, a flag for the garbage collector, amount in the
+/// first profile, and verdict. The text must not contain anything that could end the script
+/// element.
 fn data(found: &Differential<'_>) -> String {
     let marked = found.marked();
     let mut names: Vec<String> = Vec::new();

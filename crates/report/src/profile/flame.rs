@@ -1,6 +1,6 @@
-//! A flame graph as SVG: every function is as wide as its share, and is drawn above its caller. The
-//! picture needs no script; each box shows its name and share on hover. Colors merely distinguish
-//! functions, except that of the garbage collector.
+//! A flame graph as SVG. The width of each function is its share, and it is drawn above its caller.
+//! The graph needs no script, and each box shows its name and share on hover. Colors only
+//! distinguish functions, except for the color of the garbage collector.
 
 use super::boxes::{Layers, Words, picture};
 use super::screen::amount;
@@ -9,10 +9,10 @@ use crate::words::counted;
 use assay_profiles::Profile;
 use assay_profiles::tree::{Node, Tree};
 
-/// Maximum stack depth; deeper stacks are cut, with a note.
+/// Maximum stack depth. Deeper stacks are cut, with a note.
 pub const DEEPEST: usize = 400;
 
-/// Returns the picture.
+/// Renders the graph as SVG.
 pub fn svg(profile: &Profile) -> String {
     let tree = Tree::of(profile, DEEPEST);
     let total = tree.nodes[0].amount;
@@ -53,8 +53,8 @@ impl Layers for Tree {
     }
 }
 
-/// Returns a warm color derived from the name, so that a function looks the same in every picture;
-/// the garbage collector is blue.
+/// Returns a warm color derived from the name, so that a function has the same color in every
+/// graph. The garbage collector is blue.
 fn colour(node: &Node) -> String {
     if node.collector {
         return "#7fb2e5".to_owned();
@@ -66,6 +66,6 @@ fn colour(node: &Node) -> String {
         .name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // From yellow to light red; dark text is readable on all of them.
+    // The hues range from yellow to light red, and dark text is readable on all of them.
     format!("hsl({},{}%,{}%)", 12 + hash % 44, 78 + (hash >> 8) % 18, 64 + (hash >> 16) % 12)
 }

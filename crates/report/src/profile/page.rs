@@ -1,5 +1,5 @@
-//! The page of a profile: a searchable, zoomable flame graph, the table of shares, and findings, in
-//! one self-contained HTML file. Without scripts the picture and all numbers are still there.
+//! The page of a profile, in one self-contained HTML file: a searchable, zoomable flame graph, the
+//! table of shares, and findings. Without scripts, the graph and all numbers are still available.
 
 use super::ProfileReport;
 use super::flame;
@@ -32,17 +32,17 @@ struct Page {
     findings: Vec<FindingOnPage>,
 }
 
-/// Returns findings in the form that their template takes.
+/// Converts findings to the form that the template expects.
 pub(super) fn noted(findings: &[Finding]) -> Vec<FindingOnPage> {
     let told = findings::by_text(findings.iter());
     told.iter().map(|(finding, more)| FindingOnPage::new(finding, more)).collect()
 }
 
-/// Renders the page; `tool` is the program that made it.
+/// Renders the page. `tool` is the program that generates it.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::Error> {
     let (profile, shares) = (report.profile, report.shares);
     let mut about = vec![rates(report), collection(shares)];
@@ -93,8 +93,8 @@ fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {
 }
 
 /// Returns the tree for the script: distinct names, then for every node its name, parent, amount
-/// and a flag for the collector. The text must not contain anything that could end the script
-/// element.
+/// and a flag for the garbage collector. The text must not contain anything that could end the
+/// script element.
 fn data(report: &ProfileReport<'_>) -> String {
     let tree = Tree::of(report.profile, flame::DEEPEST);
     let mut names: Vec<String> = Vec::new();

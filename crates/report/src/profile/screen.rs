@@ -1,4 +1,4 @@
-//! The screen of a profile: the sampled program, the quality of the samples, the garbage
+//! The terminal report on a profile: the sampled program, the quality of the samples, the garbage
 //! collector's share, the functions with their shares, and findings.
 //!
 //! The columns are pprof's (flat, flat%, sum%, cum, cum%), with an interval for each share. On
@@ -21,10 +21,10 @@ use std::collections::HashMap;
 const NARROWEST_NAME: usize = 16;
 /// Maximum width of names.
 const WIDEST_NAME: usize = 100;
-/// Spaces between columns.
+/// Number of spaces between columns.
 const GAP: usize = 2;
 
-/// Returns the screen as text; every line ends with a newline.
+/// Renders the profile for the terminal. Every line ends with a newline.
 pub fn render(report: &ProfileReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.paragraph(
@@ -45,7 +45,7 @@ pub fn render(report: &ProfileReport<'_>, remarks: Remarks, screen: &Screen) -> 
     page.finish()
 }
 
-/// Formats an amount in the profile's unit; a plain number counts samples.
+/// Formats an amount in the profile's unit. A number without a unit counts samples.
 pub(super) fn amount(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::One => number::count(value),
@@ -53,7 +53,7 @@ pub(super) fn amount(value: f64, unit: &Unit) -> String {
     }
 }
 
-/// Returns the answer in one line: the amount that was sampled, and the function that takes the
+/// Returns the answer as one line: the total amount sampled, and the function that takes the
 /// largest part of it.
 pub(crate) fn headline(report: &ProfileReport<'_>) -> String {
     let Shares { samples, amount: total, unit, measure, .. } = report.shares;
@@ -77,7 +77,8 @@ pub(crate) fn headline(report: &ProfileReport<'_>) -> String {
     format!("'{name}': {what}{each}{samples}{}", largest(report.shares))
 }
 
-/// Returns the function that itself takes the largest share, as the end of a sentence.
+/// Returns a clause with the function that has the largest share of its own, to be appended to a
+/// sentence.
 fn largest(shares: &Shares) -> String {
     let largest = shares.functions.first().filter(|found| found.flat > 0.0);
     largest.map_or_else(String::new, |found| {
@@ -98,7 +99,7 @@ pub(crate) fn sureness(shares: &Shares) -> String {
     }
 }
 
-/// Returns the requested and the achieved sampling rate, as far as known.
+/// Returns the requested and the achieved sampling rates, as far as they are known.
 pub(crate) fn rates(report: &ProfileReport<'_>) -> String {
     let profile = report.profile;
     let tool = profile.tool.as_deref().unwrap_or("an unknown tool");
@@ -123,7 +124,8 @@ pub(crate) fn rates(report: &ProfileReport<'_>) -> String {
     format!("sampler: {tool}: {told}{missed}")
 }
 
-/// Returns the garbage collector's line: its share, or that this sampler does not report it.
+/// Returns the line about the garbage collector: its share, or that this sampler does not report
+/// it.
 pub(crate) fn collection(shares: &Shares) -> String {
     match shares.collection {
         Some((share, interval)) => {
@@ -145,9 +147,8 @@ fn cost(report: &ProfileReport<'_>) -> Option<String> {
     }
 }
 
-/// Returns the cost of sampling in a sentence: the increase in time, the part of the CPU time spent
-/// once per run, and the part spent on every sample. Only the latter part is included in the
-/// shares.
+/// Returns a sentence on the cost of sampling: the increase in time, the CPU time spent once per
+/// run, and the CPU time spent on each sample. Only the last of these is included in the shares.
 pub(super) fn overhead(found: &Overhead) -> String {
     let whole = found.whole.iter().map(|(metric, ratio)| {
         let name = if metric == "wall" { "time" } else { "CPU time" };
@@ -184,7 +185,7 @@ pub(crate) fn ends(interval: Interval) -> String {
     format!("[{:.1} … {:.1}]", interval.lower * 100.0, interval.upper * 100.0)
 }
 
-/// Returns the functions to show, at most `report.top` unless that is 0.
+/// Returns the functions to show: at most `report.top`, or all if that is 0.
 pub(crate) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
     let all = &report.shares.functions;
     if report.top == 0 { all } else { &all[..report.top.min(all.len())] }
@@ -199,7 +200,7 @@ pub(crate) fn table(page: &mut Page, report: &ProfileReport<'_>) {
     let names: Vec<String> = rows.iter().map(|f| page.spelled(&f.function.name)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let wanted = widest.min(NARROWEST_NAME);
-    // Order of dropping: the interval of the total, the running sum, the other interval.
+    // The interval of the total is dropped first, then the running sum, then the other interval.
     let choices =
         [(true, true, true), (true, true, false), (true, false, false), (false, false, false)];
     let room_for = |choice| {
@@ -231,8 +232,8 @@ pub(crate) fn table(page: &mut Page, report: &ProfileReport<'_>) {
     }
 }
 
-/// Returns names that fit. Directories of a path are dropped first; longer names are cut in the
-/// middle; names that become equal are numbered.
+/// Shortens names to fit. The directories of a path are dropped first, then the middle of the name
+/// is cut out, and names that become equal are numbered.
 fn function_names(page: &Page, rows: &[Share], names: &[String], room: usize) -> Vec<String> {
     let mut met: HashMap<String, usize> = HashMap::new();
     let fitted = rows.iter().zip(names).map(|(f, name)| {
@@ -274,7 +275,7 @@ fn numbers(
     let column = Column::new(&shares.unit, &all, &[]);
     let value = |value: f64| match shares.unit {
         Unit::One => number::count(value),
-        // One unit per column, so that it can be compared vertically.
+        // Use one unit per column, so that its values can be compared.
         _ => column.number(value) + &column.suffix(),
     };
     let cells = |of: &dyn Fn(&Share) -> String| {

@@ -1,5 +1,5 @@
-//! The screen of alternating, sampled runs of two programs: the total time, then the verdict on
-//! every function.
+//! The terminal report on alternating, sampled runs of two programs: the total time, followed by
+//! the verdict on every function.
 //!
 //! Functions are ordered by the change of their time, since that is the usual question. Verdicts
 //! and intervals come from `assay_analysis`, where each function is a benchmark.
@@ -23,8 +23,8 @@ const NARROWEST_NAME: usize = 14;
 const WIDEST_NAME: usize = 60;
 const WIDEST_SIDE: usize = 14;
 
-/// Returns the screen as text, every line ended with a newline. `top` is the number of functions, 0
-/// for all.
+/// Renders the verdicts for the terminal. Every line ends with a newline. `top` is the number of
+/// functions shown, or 0 for all.
 pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for (index, table) in suite.primary_tables().enumerate() {
@@ -39,8 +39,8 @@ pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -
     page.finish()
 }
 
-/// Returns the differential flame graph of two programs: widths are shares of all runs of a side,
-/// colors are the verdicts of the deciding metric.
+/// Returns the differential flame graph of two programs. Widths are shares of all of a side's runs,
+/// and colors are the verdicts on the deciding metric.
 pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differential<'a> {
     let mut found = Differential {
         sides,
@@ -95,7 +95,7 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
                 },
                 told: format!("own time in a run {old} → {new}, ratio {effect}: {verdict}"),
                 name: name.clone(),
-                // Runs are joined by name alone.
+                // Functions of different runs are matched by name alone.
                 file: None,
             });
         }
@@ -136,8 +136,8 @@ fn is_sum(suite: &Analysis, row: &Comparison) -> bool {
     name == WHOLE || name == REST
 }
 
-/// Orders the rows: the total first, then the functions by the size of the change of their time,
-/// and the remainder last.
+/// Orders the rows: the total comes first, then the functions by the size of their change in time,
+/// and the remainder comes last.
 fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
     let mut rows = table.rows.clone();
     let place = |row: &Comparison| match suite.row_of(row).name.as_str() {
@@ -154,7 +154,7 @@ fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
 
 fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     let mut rows = ordered(suite, table);
-    // The whole and the rest are rows in addition to the functions.
+    // The total and the remainder are shown in addition to the functions.
     let most = if top == 0 { rows.len() } else { (top + 2).min(rows.len()) };
     let left_out = rows.len() - most;
     rows.truncate(most);
@@ -220,8 +220,8 @@ fn change(row: &Comparison, column: &Column) -> String {
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 
-/// Returns the verdict in a word. A better or worse function is called "faster" or "slower",
-/// regardless of the metric's name.
+/// Returns the verdict in a word. A better or worse function is always called "faster" or "slower",
+/// whatever the metric.
 fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let star = if words::is_starred(row) { "*" } else { "" };
     match row.decision.verdict {

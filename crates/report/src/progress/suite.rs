@@ -1,4 +1,4 @@
-//! Lines shown while a suite is measured: the plan, and the progress.
+//! Lines shown while a suite is measured: the plan and the progress.
 
 use super::GAP;
 use crate::number;
@@ -17,7 +17,8 @@ pub struct SuiteStanding {
 }
 
 impl SuiteStanding {
-    /// Counts a comparison: its current verdict, and whether its benchmark is still being measured.
+    /// Counts a comparison by its current verdict, or as open if its benchmark is still being
+    /// measured.
     pub fn add(&mut self, verdict: Option<Verdict>, open: bool) {
         *match verdict {
             _ if open => &mut self.open,
@@ -59,7 +60,7 @@ const ROUNDS_OF_A_VERDICT: f64 = 12.0;
 
 /// Returns the plan of a suite with its approximate duration: `20 benchmarks on old and new (Google
 /// Benchmark); a round takes about 3 s: until every verdict is clear, or 60 s`. `pinned` means that
-/// every side does the same number of iterations. If the first verdicts may take longer than the
+/// every side runs the same number of iterations. If the first verdicts may take longer than the
 /// budget, the plan says that measuring may continue for up to `ceiling_seconds`.
 pub fn suite_plan(
     benchmarks: usize,

@@ -1,5 +1,5 @@
 //! The protocol as Markdown, below the summary of the analysis: a table of the chains if there are
-//! several, a table of the steps of each, and the sentence for publication.
+//! several, a table of each chain's steps, and the sentence for publication.
 
 use super::words::{Teller, shown};
 use super::{summary, untold};
@@ -7,7 +7,7 @@ use crate::escape::escaped;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::Protocol;
 
-/// Adds every chain to a summary.
+/// Appends every chain to a summary.
 pub fn add_to(text: &mut String, analysis: &Analysis, chains: &[Protocol]) {
     let names = analysis.names();
     if let Some((heads, rows)) = summary::rows(analysis, chains, &names) {

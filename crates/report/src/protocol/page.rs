@@ -1,4 +1,5 @@
-//! The steps of a protocol on a page: all of their numbers, findings and advice as plain lines.
+//! The steps of a protocol on a page, with all of their numbers, findings and advice as plain
+//! lines.
 
 use super::words::{Teller, shown};
 use super::{hints, summary, untold};
@@ -18,9 +19,9 @@ pub(crate) struct ChainOnPage {
     pub steps: Vec<StepOnPage>,
     /// The outcome of the chain.
     pub outcome: Status,
-    /// The claim, which begins the sentence for publication.
+    /// The claim, which is the beginning of the sentence for publication.
     pub claim: String,
-    /// The rest of the sentence: the numbers behind the claim.
+    /// The rest of that sentence, with the numbers behind the claim.
     pub rest: String,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct ChainOnPage {
 pub(crate) struct StepOnPage {
     /// The step's name.
     pub name: String,
-    /// Status of the step in words.
+    /// Status of the step as a word.
     pub status: &'static str,
     /// Status of the step as a CSS class.
     pub class: &'static str,

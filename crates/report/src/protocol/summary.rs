@@ -1,14 +1,14 @@
-//! Several chains at a glance: a row for each pair with its outcome, its difference, and the steps
-//! that did not pass. The screen, the page and Markdown show the same table before the chains
-//! themselves.
+//! An overview of several chains: a row for each pair with its outcome, its difference, and the
+//! steps that did not pass. The terminal, the page and Markdown show the same table before the
+//! chains themselves.
 
 use super::words::{Teller, shown};
 use crate::number;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 
-/// Returns the headings of the table, and a row for each chain; `None` for a single chain, which is
-/// its own summary.
+/// Returns the headings of the table and a row for each chain, or `None` for a single chain, which
+/// needs no summary.
 pub(super) fn rows(
     analysis: &Analysis,
     chains: &[Protocol],

@@ -1,5 +1,6 @@
 //! The texts of the protocol: its heading, the conclusion of each step, and shared helpers.
-//! [`numbers`] has the lines below a step, [`sentence`](mod@sentence) the sentence at the end.
+//! [`numbers`] has the lines below a step, and [`sentence`](mod@sentence) has the sentence at the
+//! end.
 
 mod numbers;
 mod sentence;
@@ -14,10 +15,11 @@ use assay_data::code::{self, Code};
 use assay_data::list;
 use assay_data::{Better, Unit};
 
-/// Significant digits of standard deviations.
+/// Number of significant digits of standard deviations.
 const SPREAD_DIGITS: i32 = 4;
 
-/// Returns the sentence at the end of a chain: what can be published, or why nothing can.
+/// Returns the sentence at the end of a chain, which states what can be published or why nothing
+/// can.
 pub fn sentence(analysis: &Analysis, chain: &Protocol) -> String {
     Teller::new(analysis, chain, &analysis.names()).sentence()
 }
@@ -46,8 +48,8 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    /// Returns the compared subjects, such as `array - map`; for a suite the name of the row, and
-    /// for a single subject its name.
+    /// Returns the compared subjects, such as `array - map`. For a suite it is the name of the row,
+    /// and for a single subject its name.
     pub fn pair(&self) -> String {
         match self.chain.against {
             Some(_) if self.analysis.is_suite() => {
@@ -90,7 +92,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Returns the threshold without its origin.
+    /// Returns the threshold as an amount, without saying where it comes from.
     pub fn threshold_amount(&self) -> String {
         self.chain.threshold_amount()
     }
@@ -139,7 +141,7 @@ impl<'a> Teller<'a> {
         )
     }
 
-    /// Returns the conclusion of a step, on one line.
+    /// Returns the conclusion of a step as one line.
     pub fn line(&self, step: usize) -> String {
         let (_, status, found) = self.chain.steps()[step];
         if status == Status::NotReached {
@@ -194,8 +196,9 @@ impl<'a> Teller<'a> {
         number::chosen_percent(self.chain.confidence)
     }
 
-    /// Returns `array is faster in 97 % of pairs`, or `slower` if it is faster in fewer than half.
-    /// For a plain number, whose better direction is unknown, the words are `smaller` and `larger`.
+    /// Returns `array is faster in 97 % of pairs`, or `slower` if it is faster in fewer than half
+    /// of them. For a plain number, of which it is unknown which direction is better, the words are
+    /// `smaller` and `larger`.
     pub fn superiority(&self, found: &EffectFound) -> String {
         let metric = &self.analysis.metrics[self.chain.metric];
         let plain = metric.undirected || metric.name == "value" && metric.unit == Unit::One;
@@ -251,7 +254,7 @@ fn statistic(value: f64) -> String {
     if value.abs() < 1e15 { format!("{value:.decimals$}") } else { format!("{value:e}") }
 }
 
-/// Returns the word for a status, in capitals.
+/// Returns the word for a status, in capital letters.
 pub(crate) fn shown(status: Status) -> &'static str {
     match status {
         Status::Passed => "PASSED",

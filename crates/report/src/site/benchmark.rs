@@ -13,10 +13,10 @@ use assay_analysis::history::trend::Trend;
 use assay_data::Finding;
 use serde_json::json;
 
-/// Maximum number of last runs on the page; the script shows all.
+/// Maximum number of last runs on the page. The script shows all runs.
 const LAST: usize = 30;
 
-/// The input of a benchmark's page.
+/// The contents of a benchmark's page.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchmarkPage<'a> {
     /// Properties shared by all pages.
@@ -25,10 +25,10 @@ pub struct BenchmarkPage<'a> {
     pub index: &'a Index,
     /// The benchmark's name with its parameters.
     pub name: &'a str,
-    /// File name of the benchmark without extension; its series are `FILE.0`, `FILE.1`, …
+    /// File name of the benchmark without an extension. Its series are `FILE.0`, `FILE.1`, …
     pub file: &'a str,
-    /// The series, with the command lines that narrow down their changes; the deciding series comes
-    /// first.
+    /// The series, each with the command lines that narrow down its changes. The deciding series
+    /// comes first.
     pub trends: &'a [(Trend, Vec<Option<String>>)],
     /// Findings other than those of the series.
     pub findings: &'a [Finding],
@@ -80,7 +80,7 @@ struct Ran {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
     let BenchmarkPage { frame, index, name, file, trends, findings } = of;
     let first = trends.first();

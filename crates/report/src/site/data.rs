@@ -1,11 +1,12 @@
-//! The data of a history's pages: scripts that call one function each, since a page from a disk
-//! can't fetch anything.
+//! The data of a history's pages, as scripts that each call one function, since a page read from a
+//! disk can't fetch anything.
 //!
-//! There may be ten thousand runs of five hundred benchmarks, stored twice: by benchmark for its
-//! page, and by run for comparing runs. Therefore the data are compact: whole multiples of a power
-//! of ten that keeps five digits of the smallest value, each as the difference from the previous
-//! one, and the ends of intervals as distances. Whole values keep all their digits. Content from
-//! outside is JSON in which nothing can end a script.
+//! There may be ten thousand runs of five hundred benchmarks, and they are stored twice: by
+//! benchmark for its page, and by run for comparing runs. Therefore, the data are compact. Values
+//! are whole multiples of a power of ten that keeps five digits of the smallest value, each written
+//! as the difference from the previous one, and the ends of intervals are written as distances.
+//! Integers keep all of their digits. Content from outside is JSON in which nothing can end a
+//! script.
 
 use super::{Index, metric_name};
 use crate::history::{change_size, sentence_of_trend, where_it_lies};
@@ -18,11 +19,11 @@ use std::fmt::Write;
 
 /// Minimum number of runs per file.
 const RUNS_OF_A_FILE: usize = 64;
-/// Maximum number of run files: all are open simultaneously while they are written.
+/// Maximum number of run files, all of which are open at once while they are written.
 const MOST_FILES: usize = 200;
-/// Number of significant digits that are kept of the smallest value.
+/// Number of significant digits of the smallest value that are kept.
 const DIGITS: i32 = 5;
-/// Largest whole number that is exact in every script.
+/// Largest integer up to which a script can represent every integer exactly.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 /// Marks an unknown interval.
 const NO_INTERVAL: i64 = -1;
@@ -34,7 +35,7 @@ pub fn runs_of_a_file(index: &Index) -> usize {
     RUNS_OF_A_FILE.max(index.measured.len().div_ceil(MOST_FILES))
 }
 
-/// Formats a value for a script, such that nothing in it ends the script or a line.
+/// Formats a value for a script, in which nothing can end the script or a line.
 fn script(value: &Value) -> String {
     let text = value.to_string().replace('<', "\\u003c");
     text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
@@ -87,7 +88,8 @@ pub fn benchmarks(
     format!("assay.benchmarks({});\n", script(&value))
 }
 
-/// Returns a series of a benchmark, for its page. `numbers` are the runs of its points. O(points).
+/// Returns a series of a benchmark for its page. `numbers` are the numbers of the runs that its
+/// points come from. O(points).
 pub fn series(
     key: &str,
     trend: &Trend,
@@ -126,7 +128,7 @@ pub fn series(
     line(key, &about, numbers, &packed)
 }
 
-/// Returns a series of a machine fact, with `values` by run number.
+/// Returns a series of a fact about a machine, with `values` by run number.
 pub fn state(key: &str, title: &str, unit: &str, values: &[(usize, f64)], stamp: &str) -> String {
     let results: Vec<RunSummary> = values
         .iter()
@@ -151,13 +153,13 @@ fn line(key: &str, about: &Value, numbers: &[usize], packed: &Packed) -> String 
     )
 }
 
-/// Returns the beginning of a file of runs.
+/// Returns the beginning of a file that contains runs.
 pub fn file_of_runs(number: usize, stamp: &str) -> String {
     format!("assay.file({number},{});\n", script(&stamp.into()))
 }
 
-/// Returns the results of one metric of one benchmark in the runs of a file, each with the position
-/// of its run in that file.
+/// Returns the results of one metric of one benchmark for the runs in a file, each with the
+/// position of its run in that file.
 pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]) -> String {
     let places: Vec<usize> = results.iter().map(|&(place, _)| place).collect();
     let packed = Packed::of(&results.iter().map(|&(_, result)| result).collect::<Vec<_>>());
@@ -169,7 +171,8 @@ pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]
     )
 }
 
-/// Formats numbers; consecutive numbers are written as the first of them and their count.
+/// Formats numbers. Each sequence of consecutive numbers is written as its first number and its
+/// length.
 fn ranges(numbers: &[usize]) -> String {
     let mut text = String::new();
     let mut rest = numbers;
@@ -182,12 +185,13 @@ fn ranges(numbers: &[usize]) -> String {
     text
 }
 
-/// Values and their intervals, converted to whole numbers.
+/// Values and their intervals, converted to integers.
 struct Packed {
-    /// The values are multiples of this power of ten.
+    /// Exponent of the power of ten of which the values are multiples.
     exponent: i32,
-    /// Three lists: the values, the distances of the lower ends from them, and those of the upper
-    /// ends. The last two are empty if every value is finite and no interval is known.
+    /// Three lists: the values, the distances of the intervals' lower ends from them, and the
+    /// distances of the upper ends. The last two lists are empty if every value is finite and no
+    /// interval is known.
     text: String,
 }
 
@@ -240,7 +244,8 @@ fn exponent(results: &[&RunSummary]) -> i32 {
     let smallest = centres().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let digits = |v: f64| v.log10().floor() as i32;
     let wanted = if smallest.is_finite() { digits(smallest) + 1 - DIGITS } else { 0 };
-    // Keeps no more digits than a script's numbers have, including differences of two numbers.
+    // Keep no more digits than a number in a script can hold, even for the difference of two
+    // numbers.
     wanted.max(if largest > 0.0 { digits(largest) - 14 } else { wanted })
 }
 

@@ -6,21 +6,21 @@ use assay_analysis::history::{Point, Revision, Run};
 use assay_data::Metric;
 use std::collections::HashMap;
 
-/// A run of one revision. A run that measured several revisions occurs several times.
+/// A run of one revision. A run that measured several revisions is listed once for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The run; its revision is the one described here.
+    /// The run, whose `revision` is the one described here.
     pub run: Run,
-    /// The index of the run's machine in [`Index::machines`].
+    /// Index of the run's machine in [`Index::machines`].
     pub machine: usize,
-    /// The index of the run's revision in [`Index::revisions`].
+    /// Index of the run's revision in [`Index::revisions`], or `None` if the run has none.
     pub revision: Option<usize>,
 }
 
 /// All runs of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Index {
-    /// The machines by name; machines with the same name are numbered.
+    /// Names of the machines. Machines with the same name are numbered.
     pub machines: Vec<String>,
     /// The revisions.
     pub revisions: Vec<Revision>,
@@ -28,14 +28,14 @@ pub struct Index {
     pub measured: Vec<Measured>,
     /// The metrics of the store.
     pub metrics: Vec<Metric>,
-    /// Indices of [`Self::measured`] in the order of the measured revisions.
+    /// Indices into [`Self::measured`], in the order of the measured revisions.
     pub order: Vec<usize>,
     places: HashMap<(String, Option<usize>), usize>,
     commits: HashMap<String, usize>,
 }
 
 impl Index {
-    /// Numbers runs, one for each revision that they measured. O(n log n).
+    /// Numbers the runs, with a separate number for each revision that a run measured. O(n log n).
     pub fn new(runs: Vec<Run>, metrics: Vec<Metric>) -> Self {
         let mut index = Self { metrics, ..Self::default() };
         let mut machines: HashMap<String, usize> = HashMap::new();
@@ -76,7 +76,7 @@ impl Index {
         index
     }
 
-    /// Returns the number of the run that a point in a series comes from.
+    /// Returns the number of the run from which a point in a series comes.
     pub fn of_point(&self, point: &Point) -> Option<usize> {
         let revision = match &point.revision {
             Some(revision) => Some(*self.commits.get(&revision.commit)?),
@@ -93,8 +93,8 @@ impl Index {
         self.metrics.iter().position(same)
     }
 
-    /// Returns the name by which links refer to a run of one revision. It stays the same when pages
-    /// are regenerated.
+    /// Returns the name by which links refer to a run of one revision. It does not change when the
+    /// pages are regenerated.
     pub fn link(&self, number: usize) -> String {
         let run = &self.measured[number].run;
         match &run.revision {

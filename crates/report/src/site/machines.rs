@@ -10,18 +10,17 @@ use askama::Template;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Maximum number of last runs on the page; the script shows all.
+/// Maximum number of last runs on the page. The script shows all runs.
 const LAST: usize = 30;
 
-/// The states of the machines as recorded by runs.
+/// The contents of the page of machines, with the states that runs recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineStates<'a> {
     /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
-    /// The recorded facts: for each, the number of the run in its store, the name of the fact, and
-    /// its value.
+    /// The recorded facts, each with the ID of its run in the store, its name and its value.
     pub states: &'a [(i64, String, f64)],
 }
 
@@ -39,12 +38,13 @@ struct Machine {
     rows: Vec<Vec<String>>,
 }
 
-/// Facts of each machine: for each fact, the runs in which it was recorded, in chronological order.
+/// Facts of each machine by machine and name, each with the numbers of the runs that recorded it
+/// and its values, in chronological order.
 type Facts<'a> = BTreeMap<(usize, &'a str), Vec<(usize, f64)>>;
 
 impl MachineStates<'_> {
     fn facts(&self) -> Facts<'_> {
-        // A run of several revisions counts once.
+        // Count a run of several revisions only once.
         let numbers: BTreeMap<i64, usize> = self
             .index
             .measured
@@ -154,7 +154,7 @@ fn words(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn machines(of: &MachineStates<'_>) -> Result<String, askama::Error> {
     let facts = of.facts();
     let series: Vec<Value> = facts

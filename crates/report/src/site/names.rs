@@ -1,20 +1,20 @@
-//! File names for arbitrary names: safe on every file system and in every URL, unique, and stable
-//! when pages are regenerated.
+//! File names for arbitrary names. They are safe on every file system and in every URL, unique, and
+//! stable when the pages are regenerated.
 
 use std::collections::HashSet;
 
-/// Number of characters of a name that are kept; longer names are distinguished by the digest after
-/// them.
+/// Number of characters of a name that are kept. Longer names are distinguished by the digest that
+/// follows.
 const KEPT: usize = 48;
 
-/// Returns a file name without extension for each name, in order: its readable part, and a digest
-/// of the whole.
+/// Returns a file name without an extension for each name, in order. It consists of a readable part
+/// and a digest of the whole name.
 pub fn file_names(names: &[String]) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |name: &String| {
         let readable = readable(name);
         let mut digest = digest(name);
-        // Names with the same digest can be constructed; the next free number is used.
+        // Names with the same digest can be constructed, so use the next free number.
         while !taken.insert((readable.clone(), digest)) {
             digest = digest.wrapping_add(1);
         }
@@ -27,7 +27,8 @@ pub fn file_names(names: &[String]) -> Vec<String> {
     names.iter().map(name).collect()
 }
 
-/// Returns lower-case letters, digits and hyphens, since some file systems are case-insensitive.
+/// Reduces a name to lowercase letters, digits and hyphens, because some file systems are
+/// case-insensitive.
 fn readable(name: &str) -> String {
     let mut readable = String::new();
     for c in name.chars().map(|c| c.to_ascii_lowercase()) {
@@ -43,7 +44,7 @@ fn readable(name: &str) -> String {
     readable.trim_end_matches('-').to_owned()
 }
 
-/// Returns the FNV-1a hash (Fowler, Noll and Vo), folded to 32 bits.
+/// Returns the FNV-1a hash (Fowler, Noll and Vo) of a name, folded to 32 bits.
 fn digest(name: &str) -> u32 {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -20,51 +20,52 @@ use std::fmt::Write;
 
 /// Maximum number of events listed.
 pub const EVENTS: usize = 10;
-/// Maximum number of series per event, largest changes first.
+/// Maximum number of series listed per event, those with the largest changes first.
 const MOVED: usize = 5;
 /// Maximum number of findings listed.
 const FINDINGS: usize = 20;
 /// Maximum number of newest runs listed.
 const NEWEST: usize = 10;
-/// Maximum number of worse benchmarks named.
+/// Maximum number of benchmarks named that became worse.
 const ALARMS: usize = 50;
-/// Number of points in a small picture.
+/// Maximum number of points in a small chart.
 const POINTS: usize = 60;
-/// Width of a small picture.
+/// Width of a small chart, in SVG units.
 const WIDTH: usize = 120;
-/// Height of a small picture.
+/// Height of a small chart, in SVG units.
 const HEIGHT: f64 = 24.0;
 
-/// A benchmark in the table of all benchmarks, represented by its series of the deciding metric.
+/// A row of the table of all benchmarks, which represents a benchmark by its series of the deciding
+/// metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The benchmark with its parameters, cleaned.
+    /// Name of the benchmark with its parameters, without control characters.
     pub name: String,
-    /// The file of the benchmark's page, without extension.
+    /// File name of the benchmark's page, without its extension.
     pub file: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// The machine.
+    /// Name of the machine.
     pub machine: String,
-    /// Number of runs.
+    /// Number of runs in the series.
     pub runs: usize,
     /// The last level of the series, formatted.
     pub level: String,
-    /// Spread between runs of the last level: a robust standard deviation as a fraction of the
+    /// Spread between the runs of the last level, as a robust standard deviation divided by the
     /// level.
     pub spread: Option<f64>,
-    /// The size of the last change with its interval; empty if there is no change.
+    /// The size of the last change with its interval, or empty if there is no change.
     pub change: String,
     /// The tone of the last change.
     pub tone: &'static str,
-    /// Time of the last change, milliseconds since 1970; 0 if there is none.
+    /// Time of the last change, in milliseconds since 1970, or 0 if there is none.
     pub changed: i64,
-    /// The points of the benchmark's small picture, in the format of SVG.
+    /// The points of the benchmark's small chart, in SVG syntax.
     pub points: String,
 }
 
 impl Row {
-    /// Returns the row of a series, given the file of its page. O(runs · log).
+    /// Returns the row of a series, given the file name of its page. O(runs · log runs).
     pub fn of(trend: &Trend, file: &str) -> Self {
         let series = &trend.series;
         let level = trend.parts.last().map(|part| part.median);
@@ -96,7 +97,7 @@ impl Row {
     }
 }
 
-/// Returns the tone of a change; accepted changes have no color.
+/// Returns the tone of a change. Accepted changes have no color.
 pub(super) fn tone(change: &Change) -> &'static str {
     match change.verdict {
         _ if change.accepted.is_some() => "",
@@ -105,8 +106,8 @@ pub(super) fn tone(change: &Change) -> &'static str {
     }
 }
 
-/// Returns the points of a small picture's line; each point is the mean of several runs if there
-/// are too many.
+/// Returns the points of a small chart's line. If there are too many values, each point is the mean
+/// of several runs.
 fn picture(values: &[f64]) -> String {
     let columns = POINTS.min(values.len());
     let mean = |column: usize| {
@@ -140,7 +141,7 @@ struct Happened {
     narrow: String,
 }
 
-/// A series that changed: the file of its benchmark's page, its name, and the size.
+/// A series that changed, with the file name of its benchmark's page and the size of the change.
 struct Moved {
     file: String,
     name: String,
@@ -171,23 +172,24 @@ fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: us
     }
 }
 
-/// The files of the benchmarks' pages, by name.
+/// The file names of the benchmarks' pages, by benchmark name.
 type Files<'a> = HashMap<&'a str, &'a str>;
 
-/// The input of the first page.
+/// The contents of the first page.
 #[derive(Clone, Debug)]
 pub struct Overview<'a> {
     /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
-    /// The benchmarks.
+    /// The rows of the table of benchmarks.
     pub rows: &'a [Row],
     /// The events.
     pub events: &'a Events,
-    /// A command line for each of the latest events; `None` if its commits are unknown.
+    /// A command line that narrows down each of the latest events, or `None` if its commits are
+    /// unknown.
     pub narrow: &'a [Option<String>],
-    /// The result of the gate for the last run; `None` if unknown.
+    /// The result of the gate for the last run, or `None` if it is unknown.
     pub gate: Option<&'a Gate>,
 }
 
@@ -223,7 +225,7 @@ struct Newest {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
     let Overview { frame, index, rows, events, narrow, gate } = of;
     let files: Files<'_> = rows.iter().map(|row| (row.name.as_str(), row.file.as_str())).collect();
@@ -320,7 +322,7 @@ fn about(index: &Index, benchmarks: usize) -> String {
     )
 }
 
-/// Returns the sentence about a series, for the page of its benchmark.
+/// Returns the sentence about a series, for its benchmark's page.
 pub(super) fn said(trend: &Trend) -> String {
     clean(&sentence_of_trend(trend))
 }

@@ -1,19 +1,21 @@
-//! Advice on reducing the time of a suite, derived from its runs: at most two lines, each with a
-//! command.
+//! Advice on reducing the duration of a suite, derived from its runs. It has at most two lines,
+//! each with a command.
 
 use crate::number;
 use assay_analysis::testing::Testing;
 use assay_data::Unit;
 
-/// Minimum duration of a suite that gets advice, seconds.
+/// Minimum duration of a suite that gets advice, in seconds.
 const LONG: f64 = 2.0;
 /// Minimum share of the total time for which a part gets a line of advice.
 const LARGE: f64 = 1.0 / 3.0;
-/// Minimum share of the whole that a setting must affect to be worth comparing.
+/// Minimum share of the total time that the garbage collector must take for its setting to be worth
+/// comparing.
 const SET: f64 = 0.15;
-/// Minimum number of log lines per test for advice to compare a log setting.
+/// Minimum mean number of log lines per test for the advice to compare a log setting.
 const TALKATIVE: f64 = 50.0;
-/// Minimum share of processor time in the total time; below it, tests wait more than they compute.
+/// Minimum share of the total time at which processor time, the tests or loading dominate. If
+/// processor time is below it, tests wait more than they compute.
 const BUSY: f64 = 0.5;
 /// Maximum number of lines of advice.
 const MOST: usize = 2;
@@ -23,11 +25,11 @@ const MOST: usize = 2;
 pub struct AdviceInput<'a> {
     /// The framework, as named in its runs.
     pub framework: &'a str,
-    /// The command of the suite; empty if unknown.
+    /// The command that runs the suite, or empty if it is unknown.
     pub command: &'a str,
     /// Number of processors.
     pub processors: usize,
-    /// Of the hooks and fixtures that several tests share, the one with the longest total time, and
+    /// The hook or fixture with the longest total time among those that several tests share, and
     /// that time per run in seconds.
     pub longest_hook: Option<(&'a str, f64)>,
 }
@@ -111,8 +113,8 @@ pub(super) fn lines(found: &Testing, asked: &AdviceInput<'_>) -> Vec<String> {
     all
 }
 
-/// Returns an observation, and the setting (toggle) that may account for much of the time; `None`
-/// if there is no such setting.
+/// Returns an observation, and the setting (toggle) that may account for much of the time, or
+/// `None` if there is no such setting.
 fn settings(
     found: &Testing,
     framework: &str,

@@ -1,6 +1,6 @@
 //! The tests of a suite as an icicle: files, the classes or groups in them, and their tests, each
-//! as wide as its time. It is drawn and searched like a flame graph; a test's color shows its
-//! result.
+//! as wide as its time. It is drawn and searched like a flame graph, and the color of a test shows
+//! its result.
 
 use super::OfStatus;
 use crate::names::clean;
@@ -12,15 +12,15 @@ use assay_data::Unit;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Minimum width of a test in the picture without script. Narrower tests are left out, but the
-/// groups that contain them are not.
+/// Minimum width of a test in the graph without script. Narrower tests are left out, but the groups
+/// that contain them are kept.
 const NARROWEST: f64 = 0.5;
-/// Maximum length of a name on a page; ten thousand names longer than this would make the page too
-/// large.
+/// Maximum length of a name on a page. With ten thousand longer names, the page would be too large.
 pub(super) const LONGEST_NAME: usize = 200;
 const ROOT: &str = "all tests";
 
-/// The kinds of boxes with their colors: light in both modes, with dark text.
+/// The colors of the kinds of boxes, with descriptions. They are light in both modes, with dark
+/// text.
 const KINDS: [(&str, &str); 5] = [
     ("#d5d8dc", ""),
     ("#e6e2d6", ""),
@@ -85,7 +85,7 @@ impl Icicle {
         index
     }
 
-    /// Returns the picture that needs no script.
+    /// Renders the graph that needs no script.
     pub fn svg(&self) -> String {
         let root = &self.0[0];
         let about = format!("{}, together {}", counted(root.tests, "test"), seconds(root.amount));
@@ -111,7 +111,7 @@ impl Icicle {
         let mut names: Vec<String> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         let mut nodes = Vec::with_capacity(self.0.len());
-        // Parents come before their children.
+        // Visit parents before their children.
         let mut open = std::collections::VecDeque::from([(0, -1)]);
         while let Some((index, parent)) = open.pop_front() {
             let node = &self.0[index];
@@ -156,7 +156,7 @@ fn node(name: &str, kind: usize, parent: Option<usize>, depth: usize) -> Node {
     Node { name: named(name), kind, amount: 0.0, parent, depth, children: Vec::new(), tests: 0 }
 }
 
-/// Returns a name as shown on pages.
+/// Returns a name in the form in which pages show it.
 pub(super) fn named(name: &str) -> String {
     crate::profile::boxes::shortened(&clean(name), LONGEST_NAME)
 }

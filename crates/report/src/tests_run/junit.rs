@@ -1,11 +1,12 @@
-//! Test results as JUnit XML, which every build server reads: medians over several runs, and a
-//! failure if a test failed in any run.
+//! Test results as JUnit XML, which every build server reads. The times are medians over several
+//! runs, and a test that failed in any run is reported as a failure.
 
 use crate::markup::escaped_lines;
 use assay_analysis::testing::Testing;
 use std::fmt::Write as _;
 
-/// Returns the report of a side's suite. `said` has the reasons of failed tests, by name.
+/// Renders the report on the suite of one side. `said` has the reasons of failed tests, each with
+/// the name of the test.
 pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let failures = found.failing.iter().filter(|test| test.failed > 0).count();
@@ -38,7 +39,7 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
             1 => String::new(),
             runs => format!(" ({} of {runs} runs)", failed.failed + failed.retried),
         };
-        // Surefire's and nextest's name for a test that passed in the end.
+        // Surefire and nextest use this name for a test that passed in the end.
         let kind = if failed.failed > 0 { "failure" } else { "flakyFailure" };
         let _infallible = writeln!(
             text,

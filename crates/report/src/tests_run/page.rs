@@ -1,7 +1,7 @@
-//! The page of a test suite for publication: its duration, the distribution of time, its tests by
-//! file and by time, and a sortable table of all tests, in one self-contained HTML file. All
-//! content is available without scripts. Several sides use the page of suites, with these parts for
-//! each. Everything that came from outside is escaped by the templates or when it is drawn.
+//! The page of a test suite for publication, in one self-contained HTML file: its duration, the
+//! distribution of time, its tests by file and by time, and a sortable table of all tests. All
+//! content is available without scripts. Several sides share the page of suites, which has these
+//! parts for each side. Everything from outside is escaped by the templates or when it is drawn.
 
 use super::icicle::{Icicle, named, seconds};
 use super::{
@@ -23,7 +23,7 @@ use assay_data::{Finding, Unit};
 /// CSS class of columns that are hidden on narrow screens.
 const MINOR: &str = "minor";
 
-/// Maximum number of failed tests shown with their messages; the table lists all tests.
+/// Maximum number of failed tests shown with their messages. The table lists all tests.
 const MOST_FAILED: usize = 50;
 
 #[derive(Template)]
@@ -41,11 +41,11 @@ struct Page {
 
 /// The part of a page that describes the suite of one side.
 pub(crate) struct SuiteOnPage {
-    /// Name of the side; empty if there is only one.
+    /// Name of the side, or empty if there is only one.
     pub name: String,
     pub claim: String,
     pub sure: String,
-    /// Number of failed tests in words; empty if none failed.
+    /// Number of failed tests in words, or empty if none failed.
     pub failures: String,
     pub failed: Vec<Failed>,
     pub bar: Vec<Piece>,
@@ -66,8 +66,8 @@ pub(crate) struct SuiteOnPage {
 pub(crate) struct Head {
     pub name: String,
     pub is_number: bool,
-    /// CSS class, by which columns can be hidden on narrow screens; empty for columns that are
-    /// always shown.
+    /// CSS class by which the column can be hidden on narrow screens, or empty if it is always
+    /// shown.
     pub class: &'static str,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Row {
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template can't be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { analysis, meta, command, tests, .. } = material;
     let other = analysis.findings.iter().filter(|own| !OF_TESTS.contains(&own.code.as_str()));
@@ -238,7 +238,7 @@ fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>
     rows.push(PartRow { class: "", cells: cells("whole", whole, "100 %", Some(own), "") });
     let shows_no_interval = rows.iter().all(|row| row.cells[4.min(row.cells.len() - 1)].is_empty());
     if several && shows_no_interval {
-        // There are too few runs for intervals.
+        // Without enough runs for intervals, their column is removed.
         heads.remove(4);
         rows.iter_mut().for_each(|row| drop(row.cells.remove(4)));
     }
@@ -283,7 +283,7 @@ fn causes(found: &Testing) -> Vec<&String> {
     found.causes.iter().filter(is_any).collect()
 }
 
-/// Returns the table of all tests: its headings, and its rows, slowest first.
+/// Returns the headings and rows of the table of all tests, slowest first.
 fn table(found: &Testing) -> (Vec<Head>, Vec<Row>) {
     let status = OfStatus::of(found);
     let bounded = |test: &TestTime| test.time.median_interval.is_some_and(|i| i.is_bounded());

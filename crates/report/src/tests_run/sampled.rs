@@ -1,6 +1,6 @@
-//! The profile of a test suite on a screen: the share of samples of each test with its garbage
-//! collection and largest functions; the time outside of tests; the functions of all tests
-//! together. Nothing is computed here.
+//! The terminal report on the profile of a test suite: the share of samples of each test with its
+//! garbage collection and largest functions, the time outside of tests, and the functions of all
+//! tests together. Nothing is computed here.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::Screen;
@@ -15,7 +15,7 @@ use assay_profiles::marked::{Attributed, Mark, Owned, TEST};
 
 /// Maximum number of functions shown per test.
 pub(crate) const FUNCTIONS: usize = 3;
-/// Maximum number of rows for individual parts outside of tests.
+/// Maximum number of rows for parts outside of tests.
 const MOST_OTHERS: usize = 6;
 /// Minimum useful width of the column of names.
 const NARROWEST: usize = 24;
@@ -31,12 +31,12 @@ pub struct SampledSuite<'a> {
     pub ran: usize,
     /// Number of failed tests.
     pub failed: usize,
-    /// The profile of all samples; each stack is placed below the name of the test or part that it
-    /// belongs to.
+    /// The profile of all samples, in which each stack is below the name of the test or part that
+    /// it belongs to.
     pub whole: &'a ProfileReport<'a>,
     /// The samples attributed to tests.
     pub found: &'a Attributed,
-    /// Maximum number of tests listed; 0 for all.
+    /// Maximum number of tests listed, or 0 for all.
     pub tests: usize,
 }
 
@@ -58,7 +58,7 @@ pub fn title(mark: Option<&Mark>) -> String {
     }
 }
 
-/// Returns the screen as text; every line ends with a newline.
+/// Renders the report for the terminal. Every line ends with a newline.
 pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let head = format!("{}: {}", suite.framework, counted(suite.ran, "test"));
@@ -91,14 +91,14 @@ pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> St
     page.finish()
 }
 
-/// Returns the share of a test's time spent in the garbage collector: sampled or, if the sampler
-/// cannot see the collector, as timed by the hooks.
+/// Returns the share of a test's time that was spent in the garbage collector. It is sampled or, if
+/// the sampler cannot see the collector, timed by the hooks.
 pub(crate) fn collected(test: &Owned) -> Option<(f64, Option<Interval>)> {
     test.collection.or(test.timed_collection)
 }
 
-/// Returns `String#% 20.1 %, Array#new 11.9 %`. The garbage collector is left out, since it has a
-/// column of its own.
+/// Returns the functions with the largest shares, such as `String#% 20.1 %, Array#new 11.9 %`. The
+/// garbage collector is left out, since it has its own column.
 fn functions(test: &Owned) -> String {
     let own = test.shares.functions.iter().filter(|own| !own.function.collector && own.flat > 0.0);
     let own = own.take(FUNCTIONS);
@@ -106,10 +106,10 @@ fn functions(test: &Owned) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a number and its interval as two columns.
+/// Returns a column for the shares and one for their intervals.
 fn shares(heading: &str, all: &[Option<(f64, Option<Interval>)>], page: &Page) -> [Cells; 2] {
     let own = |cell: &dyn Fn(f64, Option<Interval>) -> String| -> Vec<String> {
-        // Two lines per test.
+        // Every test takes two lines.
         let two = all.iter().map(|own| [own.map(|(share, i)| cell(share, i)), None]);
         two.flatten().map(|text| page.spelled(&text.unwrap_or_default())).collect()
     };
@@ -119,7 +119,7 @@ fn shares(heading: &str, all: &[Option<(f64, Option<Interval>)>], page: &Page) -
     ]
 }
 
-/// Returns the tests listed.
+/// Draws the table of tests and returns the tests listed.
 fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     let all = suite.found.tests().count();
     let most = if suite.tests == 0 { all } else { suite.tests.min(all) };
@@ -139,7 +139,7 @@ fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     let wide = |numbers: &[(bool, Cells)]| {
         numbers.iter().map(|(_, cells)| cells.gap + cells.width()).sum::<usize>() + GAP
     };
-    // If space is short, intervals are dropped from the right.
+    // If there is not enough space, drop intervals from the right.
     while wide(&numbers) + NARROWEST > page.table_width() {
         let Some(at) = numbers.iter().rposition(|(stays, _)| !stays) else { break };
         numbers.remove(at);
@@ -160,7 +160,8 @@ fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     rows
 }
 
-/// Lists the remainder: other tests, and samples outside of tests.
+/// Draws the shares of the listed tests together, of the other tests, and of the parts outside of
+/// tests.
 fn others(page: &mut Page, suite: &SampledSuite<'_>, listed: &[&Owned]) {
     let spelled = |text: String, page: &Page| page.spelled(&text);
     let mut rows: Vec<(f64, Option<Interval>, String)> = Vec::new();

@@ -1,6 +1,6 @@
-//! One run of a suite by process and time, as SVG: a lane for everything that ran in parallel. Each
-//! lane has its tests from beginning to end, the work outside of tests, and a line below the bars
-//! on the critical path. Colors are those of the surrounding page.
+//! One run of a suite by process and time, as SVG. Processes that ran in parallel have separate
+//! lanes. A lane shows its tests from beginning to end, the work outside of tests, and a line below
+//! the bars on the critical path. Colors are those of the surrounding page.
 
 use super::icicle::{named, seconds, short};
 use crate::markup::escaped;
@@ -13,9 +13,9 @@ use assay_data::Unit;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Width of the picture, in its own units.
+/// Width of the chart, in SVG units.
 const WIDTH: f64 = 1200.0;
-/// Margin at either side of the picture.
+/// Margin on either side of the chart.
 const MARGIN: f64 = 8.0;
 /// Height of the axis.
 const AXIS: f64 = 22.0;
@@ -25,12 +25,12 @@ const NAME: f64 = 18.0;
 const ROW: f64 = 19.0;
 /// Height of a bar.
 const BAR: f64 = 15.0;
-/// Minimum width of a bar; narrower bars are merged with narrow neighbors.
+/// Minimum width of a bar. Narrower bars are merged with narrow neighbors.
 const NARROWEST: f64 = 1.5;
-/// Maximum number of bars, since more would make the page slow to open. If there are more, wider
+/// Maximum number of bars, beyond which the page would be slow to open. If there are more, wider
 /// bars are merged as well.
 const MOST_BARS: usize = 3000;
-/// Maximum gap between merged bars.
+/// Maximum gap between bars that are merged.
 const NEAR: f64 = 1.5;
 
 /// A bar as drawn: one bar, or several that would be too narrow to be told apart.
@@ -42,7 +42,7 @@ struct DrawnBar<'a> {
     seconds: f64,
 }
 
-/// Returns the picture of these tests. O(bars).
+/// Renders the chart of these tests as SVG. O(bars).
 pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
     let labels: HashMap<&str, &str> =
         tests.iter().map(|test| (test.name.as_str(), short(&test.name, &test.group))).collect();
@@ -57,7 +57,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
     let drawn: Vec<Vec<DrawnBar<'_>>> = loop {
         let drawn: Vec<_> =
             timeline.lanes.iter().map(|lane| merged(lane, scale, narrowest)).collect();
-        // Beyond the width of the picture nothing more can be merged.
+        // Once bars may be as wide as the chart, nothing more can be merged.
         if drawn.iter().map(Vec::len).sum::<usize>() <= MOST_BARS || narrowest > WIDTH {
             break drawn;
         }
@@ -132,10 +132,10 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     format!("{name}{processes}{critical}")
 }
 
-/// Returns the bars of a lane; narrow neighbors in the same row are merged.
+/// Returns the bars of a lane, in which narrow neighbors in the same row are merged.
 fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<DrawnBar<'a>> {
     let mut drawn: Vec<DrawnBar<'a>> = Vec::new();
-    // The last bar of each row of tests, if it can still grow.
+    // The last bar of each row of tests, if more can be merged into it.
     let mut open: Vec<Option<usize>> = vec![None; lane.depth.max(1)];
     for of in &lane.bars {
         let (tests, failed) = match of.of {
@@ -241,7 +241,7 @@ fn of_failed(failed: bool) -> String {
     if failed { "f" } else { "t" }.to_owned()
 }
 
-/// Draws a line below the bars on the critical path; adjacent bars share one line.
+/// Draws a line below the bars on the critical path. Adjacent bars share one line.
 fn critical(out: &mut String, lane: &Lane, top: f64, scale: f64) {
     let mut path = String::new();
     let mut last: Option<(usize, f64, f64)> = None;

@@ -1,30 +1,31 @@
-//! Brunner and Munzel's test ("The nonparametric Behrens-Fisher problem", 2000): whether one sample
-//! tends to have smaller values than the other, without assuming equal spread.
+//! Brunner and Munzel's test ("The nonparametric Behrens-Fisher problem", 2000) of whether one
+//! sample tends to have smaller values than the other, without assuming equal spread.
 //!
-//! The estimate is p = P(Y < X) + ½ P(Y = X); its variance comes from placements, the quantile from
-//! Student's t with Satterthwaite's degrees of freedom. As in the R packages, the interval is not
-//! clipped to 0..1. If the samples do not overlap at all, the standard error is 0: the statistic is
-//! infinite and has no p-value.
+//! The estimate is p = P(Y < X) + ½ P(Y = X). Its variance comes from placements, and the quantile
+//! from Student's t with Satterthwaite's degrees of freedom. As in the R packages, the interval is
+//! not clipped to 0..1. If the samples do not overlap at all, the standard error is 0, so the
+//! statistic is infinite and has no p-value.
 
 use super::rank_sum::stairs;
 use crate::p_values::PValues;
 use crate::{Interval, student_t};
 
-/// The estimate of P(Y < X) + ½ P(Y = X) with its error.
+/// The estimate of P(Y < X) + ½ P(Y = X), with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrunnerMunzel {
-    /// P(Y < X) + ½ P(Y = X), in 0..=1: above one half, the second sample tends to be smaller.
+    /// P(Y < X) + ½ P(Y = X), in 0..=1. Above one half, the second sample tends to be smaller.
     pub p_y_less: f64,
-    /// Standard error of the estimate; 0 if there is no overlap.
+    /// Standard error of the estimate; 0 if the samples do not overlap.
     pub standard_error: f64,
-    /// Degrees of freedom; NaN if there is no overlap.
+    /// Degrees of freedom; NaN if the samples do not overlap.
     pub df: f64,
-    /// (p − ½) / standard error; infinite if there is no overlap, NaN if all values are equal.
+    /// (p − ½) / standard error; infinite if the samples do not overlap, NaN if all values are
+    /// equal.
     pub statistic: f64,
 }
 
 impl BrunnerMunzel {
-    /// p-values against ½; NaN if there is no overlap.
+    /// Returns the p-values against ½, or NaN if the samples do not overlap.
     #[must_use]
     pub fn p(&self) -> PValues {
         let below = |t: f64| student_t::cdf(t, self.df);
@@ -32,8 +33,8 @@ impl BrunnerMunzel {
         PValues { two: 2.0 * below(-t.abs()), less: below(-t), greater: below(t) }
     }
 
-    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; `None` if there is no
-    /// overlap.
+    /// Returns the interval for P(Y < X) + ½ P(Y = X) at `confidence` in 0..1, or `None` if the
+    /// samples do not overlap.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.df.is_nan() || !(0.0..1.0).contains(&confidence) {
@@ -45,21 +46,21 @@ impl BrunnerMunzel {
 }
 
 /// The placements of both samples: for each value, the number of values of the other sample below
-/// it, counting ties half.
+/// it, where ties count half.
 pub(super) struct Placements {
-    /// Mean placement of the x among the y, in 0..=m.
+    /// Mean placement of the x values among the y values, in 0..=m.
     pub mean_x: f64,
-    /// Mean placement of the y among the x, in 0..=n.
+    /// Mean placement of the y values among the x values, in 0..=n.
     pub mean_y: f64,
-    /// Variance of the placements of the x among the y.
+    /// Variance of the placements of the x values among the y values.
     pub of_x: f64,
-    /// Variance of the placements of the y among the x.
+    /// Variance of the placements of the y values among the x values.
     pub of_y: f64,
 }
 
 impl Placements {
-    /// Computes the placements. Both samples ascending and finite, n ≥ 2 each, otherwise `None`;
-    /// O(n + m).
+    /// Computes the placements. Returns `None` unless both samples are ascending and finite, n ≥ 2
+    /// each. O(n + m).
     pub fn of(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() < 2 || y.len() < 2 {
             return None;
@@ -83,7 +84,8 @@ impl Placements {
     }
 }
 
-/// Runs the test. Both ascending, finite, n ≥ 2 each, otherwise `None`; O(n + m).
+/// Runs the test. Returns `None` unless both samples are ascending and finite, n ≥ 2 each. O(n +
+/// m).
 #[must_use]
 pub fn brunner_munzel(x_sorted: &[f64], y_sorted: &[f64]) -> Option<BrunnerMunzel> {
     let (n, m) = (x_sorted.len() as f64, y_sorted.len() as f64);

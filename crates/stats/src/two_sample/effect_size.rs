@@ -1,15 +1,16 @@
 //! Effect sizes: differences in standard deviations, and the probability that one sample exceeds
 //! the other.
 //!
-//! Cohen's d (1988) divides the difference of means by the pooled standard deviation, Glass' delta
-//! (1976) by that of the reference alone; Hedges' g (1981) removes the bias of d by the exact
-//! factor. Vargha and Delaney's A₁₂ and Cliff's delta count pairs and are distribution-free.
+//! Cohen's d (1988) divides the difference of the means by the pooled standard deviation, and
+//! Glass' delta (1976) divides it by that of the reference alone. Hedges' g (1981) removes the bias
+//! of d by the exact factor. Vargha and Delaney's A₁₂ and Cliff's delta count pairs and are
+//! distribution-free.
 
 use super::rank_sum::RankSum;
 use crate::{descriptive, special, t_test};
 
-/// Effect sizes of one difference, second against first; NaN if a standard deviation is 0 or
-/// unknown.
+/// Effect sizes of one difference, second sample against first. Those that divide by a standard
+/// deviation are NaN if it is 0 or unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EffectSize {
     /// P(Y > X) + ½ P(Y = X), in 0..=1.
@@ -18,13 +19,13 @@ pub struct EffectSize {
     pub cliffs_delta: f64,
     /// Difference of the means over the pooled standard deviation.
     pub cohen_d: f64,
-    /// Cohen's d times Γ(v/2) / (√(v/2) Γ((v−1)/2)), v = n + m − 2.
+    /// Cohen's d times Γ(v/2) / (√(v/2) Γ((v−1)/2)), where v = n + m − 2.
     pub hedges_g: f64,
     /// Difference of the means over the standard deviation of the first sample.
     pub glass_delta: f64,
 }
 
-/// Computes the effect sizes, given the samples and their Mann-Whitney count. O(n + m).
+/// Computes the effect sizes from the samples and their Mann-Whitney count. O(n + m).
 #[must_use]
 pub fn effect_size(x: &[f64], y: &[f64], ranks: &RankSum) -> EffectSize {
     let difference = t_test::mean_difference(x, y);
@@ -41,7 +42,7 @@ pub fn effect_size(x: &[f64], y: &[f64], ranks: &RankSum) -> EffectSize {
     }
 }
 
-/// Hedges' factor for `v` degrees of freedom; 0 for one.
+/// Returns Hedges' factor for `v` degrees of freedom, or 0 for one degree of freedom.
 fn unbiased(v: f64) -> f64 {
     if v <= 1.0 {
         return 0.0;

@@ -5,32 +5,32 @@
 
 use crate::{student_t, t_test};
 
-/// Both one-sided tests of one difference of means, second − first, against one margin.
+/// Both one-sided tests of a difference of means, second − first, against one margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
     /// The margin, ≥ 0, in the unit of the values.
     pub margin: f64,
     /// The statistic against −margin.
     pub t_lower: f64,
-    /// Small if the difference is above −margin.
+    /// p-value against −margin: small if the difference is above −margin.
     pub p_lower: f64,
     /// The statistic against +margin.
     pub t_upper: f64,
-    /// Small if the difference is below +margin.
+    /// p-value against +margin: small if the difference is below +margin.
     pub p_upper: f64,
     /// Welch's degrees of freedom.
     pub df: f64,
 }
 
 impl Equivalence {
-    /// The p-value of equivalence: the larger of the two.
+    /// Returns the p-value of equivalence, which is the larger of the two p-values.
     #[must_use]
     pub fn p(&self) -> f64 {
         self.p_lower.max(self.p_upper)
     }
 }
 
-/// Tests `welch` against a margin (its absolute value counts).
+/// Tests the difference in `welch` against a margin, whose absolute value is used.
 #[must_use]
 pub fn equivalence(welch: &t_test::TTest, margin: f64) -> Equivalence {
     let margin = margin.abs();

@@ -4,7 +4,7 @@
 //! Distances are counted in integers, i·m − j·n, so that rounding does not affect the maximum. The
 //! exact distribution enumerates all orders of the two samples compatible with the ties (Schröer
 //! and Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three
-//! samples", 1995), summing the share of those with at least the same distance; like in R's
+//! samples", 1995), summing the share of those with at least the same distance. As in R's
 //! `ks.test`, it is used for n·m < 10000. Otherwise the limit distribution is used with R's
 //! stopping rule (terms below 1e-6), which gives R's digits. Unlike in R, the exact one-sided
 //! p-value of each direction is that of the distance in that direction; R computes both from the
@@ -22,33 +22,34 @@ const LIMIT_TOLERANCE: f64 = 1e-6;
 /// The distances of two empirical distribution functions with their p-values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KolmogorovSmirnov {
-    /// The largest distance, in 0..=1.
+    /// The largest distance between the distribution functions in either direction, in 0..=1.
     pub d: f64,
-    /// The largest amount by which the distribution function of y is above that of x.
+    /// The largest amount by which the distribution function of y exceeds that of x.
     pub d_plus: f64,
-    /// The largest amount by which the distribution function of y is below that of x.
+    /// The largest amount by which the distribution function of y falls below that of x.
     pub d_minus: f64,
-    /// p-value of `d`.
+    /// p-value of `d`, exact or asymptotic.
     pub p_two: f64,
-    /// p-value of `d_minus`: small if y is larger.
+    /// p-value of `d_minus`, which is small if y is larger.
     pub p_less: f64,
-    /// p-value of `d_plus`: small if y is smaller.
+    /// p-value of `d_plus`, which is small if y is smaller.
     pub p_greater: f64,
     /// True if `p_two`, `p_less` and `p_greater` are exact.
     pub exact: bool,
-    /// p-value of `d` by the limit distribution, for any sizes.
+    /// p-value of `d` by the limit distribution, whatever the sample sizes.
     pub p_two_asymptotic: f64,
 }
 
-/// Tests y against x. Both ascending, finite, n ≥ 1 each, otherwise `None`; O(n + m), and O(n·m) if
-/// the distribution is exact. R: `ks.test(y, x)`.
+/// Tests y against x, like R's `ks.test(y, x)`. Returns `None` unless both samples are ascending
+/// and finite, n ≥ 1 each. O(n + m), or O(n·m) if the distribution is exact.
 #[must_use]
 pub fn kolmogorov_smirnov(x_sorted: &[f64], y_sorted: &[f64]) -> Option<KolmogorovSmirnov> {
     let (n, m) = (x_sorted.len(), y_sorted.len());
     if n == 0 || m == 0 {
         return None;
     }
-    // In units of 1/(n·m); the ends of the groups of ties, counted from below.
+    // The largest distances, in units of 1/(n·m), and the ends of the groups of ties, counted from
+    // below.
     let (mut above, mut below) = (0_i128, 0_i128);
     let mut ends = vec![false; if n.saturating_mul(m) < EXACT_BELOW { n + m + 1 } else { 0 }];
     for step in stairs(x_sorted, y_sorted) {
@@ -95,10 +96,11 @@ enum Far {
     Either,
 }
 
-/// The share of orders of n and m values with at least `distance` at the end of some group of ties.
-/// All terms are positive, so small shares keep their digits.
+/// Returns the share of the orders of n and m values that have at least `distance` at the end of
+/// some group of ties. All terms are positive, so small shares keep their digits.
 fn exact_upper(n: usize, m: usize, distance: i64, side: Far, ends: &[bool]) -> f64 {
-    // reached[j]: the share among the ways to i values of x and j values of y.
+    // reached[j] is the share of the paths to i values of x and j values of y that have reached the
+    // distance.
     let mut reached = vec![0.0_f64; m + 1];
     for i in 0..=n {
         for j in 0..=m {
@@ -121,7 +123,7 @@ fn exact_upper(n: usize, m: usize, distance: i64, side: Far, ends: &[bool]) -> f
     reached[m]
 }
 
-/// 1 − K(x), where K is Kolmogorov's limit distribution.
+/// Returns 1 − K(x), where K is Kolmogorov's limit distribution.
 fn limit_two_sided(x: f64) -> f64 {
     if x < f64::EPSILON {
         return 1.0;
@@ -132,7 +134,7 @@ fn limit_two_sided(x: f64) -> f64 {
         let sum: f64 = (1..most).step_by(2).map(|k| (f64::from(k * k) * z - x.ln()).exp()).sum();
         1.0 - sum * (2.0 * PI).sqrt()
     } else {
-        // The alternating series; its sum is already the upper tail.
+        // The sum of the alternating series is already the upper tail.
         let (mut sum, mut sign, mut k) = (0.0_f64, 1.0, 1.0_f64);
         loop {
             let term = 2.0 * (-2.0 * x * x * k * k).exp();

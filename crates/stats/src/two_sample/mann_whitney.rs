@@ -2,28 +2,28 @@
 //!
 //! U counts the pairs with y > x. Without ties its distribution is that of a Gaussian binomial
 //! coefficient, which is expanded factor by factor (Harding, "An efficient, compact procedure for
-//! calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail requires.
-//! Equal to R's `pwilcox` and `wilcox.test(conf.int = TRUE)`; R searches the ends of its
-//! large-sample interval with a root finder, while the closed form is used here. The samples must
-//! be independent and, for an interval of exact confidence, differ only by a shift; the placement
-//! interval requires less.
+//! calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail requires. The
+//! results equal those of R's `pwilcox` and `wilcox.test(conf.int = TRUE)`, except that R finds the
+//! ends of its large-sample interval with a root finder, while this module uses the closed form.
+//! The samples must be independent and, for an interval of exact confidence, differ only by a
+//! shift; the placement interval requires less.
 
 use super::difference_interval;
 use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
 
-/// The exact distribution is used while n·m·min(n, m) is below this (400 on each side): about 50 ms
-/// at worst.
+/// The exact distribution is used while n·m·min(n, m) is below this (400 values on each side),
+/// which takes about 50 ms at worst.
 const EXACT_COST: u128 = 1 << 26;
 
 /// Below this size, on both sides, R's default interval is the exact one.
 pub(super) const EXACT_BELOW: usize = 50;
 
-/// The largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties, when
-/// both come from one population.
+/// Returns the largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties
+/// that come from one population.
 ///
-/// `level` in 0..1, two-sided. `None` if even k = 0 is too likely (for fewer than 4 + 4 values at
-/// 0.05) or a sample is empty. Exact up to 400 values on each side, or for one short and one long
-/// side; above, ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
+/// `level` is two-sided, in 0..1. Returns `None` if even k = 0 is too likely (for fewer than 4 + 4
+/// values at 0.05) or a sample is empty. The result is exact up to 400 values on each side, or for
+/// one short and one long side; above that, it is ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
 #[must_use]
 pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     let (small, large) = (n.min(m), n.max(m));
@@ -46,8 +46,8 @@ pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     (reached.count() as u64).checked_sub(1)
 }
 
-/// P(U ≤ k) for each k from 0 to the middle, nm/2, for samples of `n` and `m` values without ties
-/// that come from one population; ascending. O(nm·min(n, m)).
+/// Returns P(U ≤ k), ascending, for each k from 0 to the middle, nm/2, for samples of `n` and `m`
+/// values without ties that come from one population. O(nm·min(n, m)).
 pub(crate) fn lower_tail(n: usize, m: usize) -> Vec<f64> {
     let mut sum = 0.0;
     let up_to = |p: f64| {
@@ -57,11 +57,11 @@ pub(crate) fn lower_tail(n: usize, m: usize) -> Vec<f64> {
     lower_half(n.min(m), n.max(m)).into_iter().map(up_to).collect()
 }
 
-/// P(U = u) for u up to the middle, nm/2.
+/// Returns P(U = u) for each u from 0 to the middle, nm/2.
 ///
-/// The generating function is the product over i = 1..=small of (1 − q^(large+i)) / (1 − q^i), each
-/// factor divided by its value at q = 1, so that probabilities remain probabilities. Going up from
-/// u = 0 the coefficients grow, and the subtraction costs no digits.
+/// The generating function is the product over i = 1..=small of (1 − q^(large+i)) / (1 − q^i),
+/// where each factor is divided by its value at q = 1, so that probabilities remain probabilities.
+/// From u = 0 upwards the coefficients grow, so the subtraction costs no digits.
 pub(super) fn lower_half(small: usize, large: usize) -> Vec<f64> {
     let middle = small * large / 2;
     let mut row = vec![0.0; middle + 1];
@@ -82,24 +82,24 @@ pub(super) fn lower_half(small: usize, large: usize) -> Vec<f64> {
     row
 }
 
-/// Half of the number of pairs, and the standard deviation of U; `ties` is the sum of c³ − c over
-/// groups of c equal values.
+/// Returns half of the number of pairs, and the standard deviation of U. `ties` is the sum of c³ −
+/// c over groups of c equal values.
 pub(super) fn half_and_sd(n: usize, m: usize, ties: f64) -> (f64, f64) {
     let (pairs, all) = (n as f64 * m as f64, (n + m) as f64);
     let variance = pairs / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
     (pairs / 2.0, variance.max(0.0).sqrt())
 }
 
-/// The sum of c³ − c over the groups of c equal values in one ascending sample.
+/// Returns the sum of c³ − c over the groups of c equal values in one ascending sample.
 fn tie_sum(sorted: &[f64]) -> f64 {
     sorted.chunk_by(|a, b| a == b).map(|group| group.len() as f64).map(|c| c * c * c - c).sum()
 }
 
-/// The interval for the shift from `x` to `y` by the exact distribution: the differences number k +
-/// 1 and nm − k.
+/// Returns the interval for the shift from `x` to `y` by the exact distribution, from difference
+/// number k + 1 to number nm − k.
 ///
-/// Both ascending, finite; `confidence` in 0..1. `None` if the samples are too small (95 % needs
-/// 4 + 4 values). Conservative with ties.
+/// Both samples must be ascending and finite; `confidence` is in 0..1. Returns `None` if the
+/// samples are too small (95 % needs 4 + 4 values). Conservative with ties.
 #[must_use]
 pub fn mann_whitney_exact_interval(
     x_sorted: &[f64],
@@ -111,11 +111,11 @@ pub fn mann_whitney_exact_interval(
     difference_interval(x_sorted, y_sorted, k + 1, pairs - k)
 }
 
-/// The interval for the shift from `x` to `y` by the normal distribution with continuity correction
-/// and with the ties inside each sample, as in R.
+/// Returns the interval for the shift from `x` to `y` by the normal distribution, with continuity
+/// correction and with the ties inside each sample, as in R.
 ///
-/// Its ends are the differences numbered by [`mann_whitney_asymptotic_ranks`]. `None` for an empty
-/// sample or a confidence outside 0..1.
+/// Its ends are the differences numbered by [`mann_whitney_asymptotic_ranks`]. Returns `None` for
+/// an empty sample or a confidence outside 0..1.
 #[must_use]
 pub fn mann_whitney_asymptotic_interval(
     x_sorted: &[f64],
@@ -126,11 +126,13 @@ pub fn mann_whitney_asymptotic_interval(
     difference_interval(x_sorted, y_sorted, lower, upper)
 }
 
-/// The numbers, in ascending order from 1, of the two differences that are the ends of the
-/// large-sample interval: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, clamped to the first and the last.
+/// Returns the numbers, in ascending order from 1, of the two differences that are the ends of the
+/// large-sample interval: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, clamped to the first and last
+/// numbers.
 ///
 /// Tiny samples thus get the widest possible interval, with less than the requested confidence.
-/// Both ascending; `None` for an empty sample or a confidence outside 0..1. O(n + m).
+/// Both samples must be ascending. Returns `None` for an empty sample or a confidence outside 0..1.
+/// O(n + m).
 #[must_use]
 pub fn mann_whitney_asymptotic_ranks(
     x_sorted: &[f64],
@@ -153,12 +155,12 @@ fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Opti
     Some(((half - 0.5 - reach).ceil(), (half + 0.5 + reach).ceil()))
 }
 
-/// The interval for the shift from `x` to `y`: exact if both samples have fewer than 50 values,
-/// otherwise by the normal distribution.
+/// Returns the interval for the shift from `x` to `y`, which is exact if both samples have fewer
+/// than 50 values, and uses the normal distribution otherwise.
 ///
-/// Both ascending, finite; `confidence` in 0..1. `None` if the samples are too small. R also uses
-/// the normal distribution if there are ties; the exact distribution is kept here, since ties can
-/// only make it too wide.
+/// Both samples must be ascending and finite, and `confidence` in 0..1. Returns `None` if the
+/// samples are too small. R also uses the normal distribution if there are ties; the exact
+/// distribution is kept here, since ties can only make it too wide.
 #[must_use]
 pub fn mann_whitney_interval(
     x_sorted: &[f64],

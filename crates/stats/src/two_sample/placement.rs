@@ -1,12 +1,12 @@
 //! The interval for a shift between two recorded samples, from placements, widened by the
 //! autocorrelation time.
 //!
-//! A placement is the number of values of the other sample below one value, after subtracting the
-//! estimated shift. Their variances (Fligner and Policello, 1981; Brunner and Munzel, 2000, for the
-//! degrees of freedom) give the variance of the Mann-Whitney count without assuming equal spread;
-//! the ends of the interval are then determined by rank among the sorted differences. Deviation
-//! from the sources: each variance is multiplied by the autocorrelation time of its sample. No such
-//! formula accounts for slow drift between the two recordings.
+//! The placement of a value is the number of values of the other sample below it, after subtracting
+//! the estimated shift. The variances of the placements (Fligner and Policello, 1981; Brunner and
+//! Munzel, 2000, for the degrees of freedom) give the variance of the Mann-Whitney count without
+//! assuming equal spread; the ends of the interval are then determined by rank among the sorted
+//! differences. Unlike in these sources, each variance is multiplied by the autocorrelation time of
+//! its sample. No such formula accounts for slow drift between the two recordings.
 
 use super::differences;
 use crate::{Interval, autocorrelation, descriptive, student_t};
@@ -26,11 +26,11 @@ pub struct Placement {
     pub df: f64,
 }
 
-/// The interval for the shift from `x` to `y`, at `confidence` (in 0..1).
+/// Returns the shift from `x` to `y`, with its interval at `confidence` (in 0..1).
 ///
-/// `x` and `y`: finite, n ≥ 2 each, in order of measurement. `None` if the samples are too small,
-/// too dependent or too unequal for an interval within them; with fewer than ten values on a side,
-/// use the exact distribution instead. O((n + m) log(n + m)) typically.
+/// `x` and `y` must be finite, n ≥ 2 each, and in order of measurement. Returns `None` if the
+/// samples are too small, too dependent or too unequal for an interval within them. With fewer than
+/// ten values on a side, use the exact distribution instead. O((n + m) log(n + m)) typically.
 #[must_use]
 pub fn placement_interval(
     x_in_order: &[f64],
@@ -43,7 +43,7 @@ pub fn placement_interval(
     placement_interval_of((&x, tau_x), (&y, tau_y), confidence)
 }
 
-/// Like [`placement_interval`], for sorted samples, each with its autocorrelation time of at
+/// Like [`placement_interval`], but for sorted samples, each with its autocorrelation time of at
 /// least 1. O((n + m) log) typically.
 #[must_use]
 pub fn placement_interval_of(
@@ -65,7 +65,7 @@ pub fn placement_interval_of(
     let df = if all > 0.0 {
         all * all / (vx * vx / (n - 1.0) + vy * vy / (m - 1.0))
     } else {
-        // Nothing varies: every difference equals the shift.
+        // Nothing varies, so every difference equals the shift.
         n + m - 2.0
     };
     let pairs = matrix.len();
@@ -79,28 +79,29 @@ pub fn placement_interval_of(
     Some(Placement { interval, shift, tau_x, tau_y, df })
 }
 
-/// The variances of the placements of all x among the shifted y, and of all shifted y among the x.
+/// Returns the variances of the placements of all x among the shifted y, and of all shifted y among
+/// the x.
 fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f64) {
     // Computed one after the other, since each takes megabytes for long samples.
     let of_rows = descriptive::variance(&placements_of_rows(counts));
     (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
 }
 
-/// The placements of all x (rows of the matrix of differences) among the shifted y; ties count
-/// half.
+/// Returns the placements of all x (rows of the matrix of differences) among the shifted y, where
+/// ties count half.
 ///
 /// They are derived from the differences themselves: y − shift is below x exactly if y − x is below
-/// the shift, without a second rounding. `counts`: for every row the number of differences less
-/// than the shift, and at most the shift.
+/// the shift, without a second rounding. The counts are, for every row, the numbers of differences
+/// less than the shift and at most the shift.
 fn placements_of_rows((less, at_most): &(Vec<u32>, Vec<u32>)) -> Vec<f64> {
     let twice = less.iter().zip(at_most).map(|(&l, &a)| u64::from(l) + u64::from(a));
     twice.map(|twice| twice as f64 / 2.0).collect()
 }
 
-/// The placements of all shifted y (columns) among the x.
+/// Returns the placements of all shifted y (columns) among the x.
 fn placements_of_columns((less, at_most): &(Vec<u32>, Vec<u32>), columns: usize) -> Vec<f64> {
-    // Column j is beyond the shift in every row whose count ends at or before j: accumulates a
-    // histogram of the ends.
+    // Column j is beyond the shift in every row whose count is at most j, so a histogram of the
+    // counts is accumulated.
     let mut ends = vec![0_u64; columns + 1];
     for &end in less.iter().chain(at_most) {
         ends[end as usize] += 1;

@@ -1,9 +1,10 @@
 //! The Mann-Whitney test (Wilcoxon's rank sum), with R's interval.
 //!
-//! U counts the pairs with y > x and half of those with y = x: R's W of `wilcox.test(y, x)`. For up
-//! to 49 values per side without ties its distribution is exact, otherwise normal with the variance
-//! corrected for ties, with or without half a unit of continuity correction. Both samples are
-//! traversed once in parallel, so that no ranks are needed. All values are assumed independent.
+//! U counts the pairs with y > x and half of those with y = x, which is R's W of `wilcox.test(y,
+//! x)`. For up to 49 values per side without ties its distribution is exact; otherwise it is normal
+//! with the variance corrected for ties, with or without half a unit of continuity correction. Both
+//! samples are traversed once in parallel, so no ranks are needed. All values are assumed to be
+//! independent.
 
 use super::{difference_interval, mann_whitney};
 use crate::p_values::{PValues, corrected_z, doubled};
@@ -19,7 +20,7 @@ pub(super) struct Stair {
     pub of_y: usize,
 }
 
-/// Walks two ascending samples through their distinct values, from below.
+/// Walks through the distinct values of two ascending samples, from the lowest.
 pub(super) fn stairs<'a>(x: &'a [f64], y: &'a [f64]) -> impl Iterator<Item = Stair> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {
@@ -48,17 +49,18 @@ pub struct RankSum {
     pub n_x: usize,
     /// Number of values of the second sample.
     pub n_y: usize,
-    /// Pairs with y > x, and half of those with y = x: 0 to n·m.
+    /// Number of pairs with y > x, plus half of those with y = x, in 0..=n·m.
     pub u: f64,
     /// True if any values are tied.
     pub ties: bool,
-    /// The standard deviation of U if both samples come from one population, accounting for ties; 0
-    /// if all values are equal.
+    /// Standard deviation of U if both samples come from one population, accounting for ties; 0 if
+    /// all values are equal.
     pub sd: f64,
 }
 
 impl RankSum {
-    /// Computes the statistic. Both ascending and finite, n ≥ 1 each, otherwise `None`; O(n + m).
+    /// Computes the statistic. Returns `None` unless both samples are ascending and finite, n ≥ 1
+    /// each. O(n + m).
     #[must_use]
     pub fn of(x_sorted: &[f64], y_sorted: &[f64]) -> Option<RankSum> {
         let (n_x, n_y) = (x_sorted.len(), y_sorted.len());
@@ -78,25 +80,26 @@ impl RankSum {
         Some(RankSum { n_x, n_y, u: twice as f64 / 2.0, ties: ties > 0.0, sd })
     }
 
-    /// Number of pairs, n·m.
+    /// Returns the number of pairs, n·m.
     #[must_use]
     pub fn pairs(&self) -> f64 {
         self.n_x as f64 * self.n_y as f64
     }
 
-    /// The estimate of P(Y > X) + ½ P(Y = X): Vargha and Delaney's A₁₂ (2000). In 0..=1.
+    /// Returns the estimate of P(Y > X) + ½ P(Y = X), Vargha and Delaney's A₁₂ (2000), in 0..=1.
     #[must_use]
     pub fn a12(&self) -> f64 {
         self.u / self.pairs()
     }
 
-    /// Returns true if the exact distribution applies, as in R: fewer than 50 values each, no ties.
+    /// Returns true if the exact distribution applies, as in R: both samples have fewer than 50
+    /// values, and there are no ties.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && self.n_x < mann_whitney::EXACT_BELOW && self.n_y < mann_whitney::EXACT_BELOW
     }
 
-    /// Exact p-values, if applicable. O(nm·min(n, m)).
+    /// Returns the exact p-values, if the exact distribution applies. O(nm·min(n, m)).
     #[must_use]
     pub fn exact(&self) -> Option<PValues> {
         if !self.is_exact() {
@@ -117,14 +120,14 @@ impl RankSum {
         Some(PValues { two: doubled(less.min(greater)), less, greater })
     }
 
-    /// The statistic in standard deviations, half a pair closer to the middle if `corrected`; NaN
-    /// if all values are equal.
+    /// Returns the statistic in standard deviations, half a pair closer to the middle if
+    /// `corrected`, or NaN if all values are equal.
     #[must_use]
     pub fn z(&self, corrected: bool) -> f64 {
         corrected_z(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// Asymptotic p-values, with continuity correction if `corrected`.
+    /// Returns the asymptotic p-values, with continuity correction if `corrected`.
     ///
     /// If all values are equal, `two` is NaN, and, as in R, the corrected one-sided p-values are 1.
     #[must_use]
@@ -132,8 +135,8 @@ impl RankSum {
         PValues::of_normal(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// log₁₀ of the two-sided p-value with continuity correction, even if the p-value underflows.
-    /// At most 0; NaN if all values are equal.
+    /// Returns log₁₀ of the two-sided p-value with continuity correction, even if the p-value
+    /// itself underflows. The result is at most 0, or NaN if all values are equal.
     #[must_use]
     pub fn log10_p_two(&self) -> f64 {
         let log10 = std::f64::consts::LOG10_2 + normal::log10_upper(self.z(true).abs());
@@ -141,13 +144,13 @@ impl RankSum {
     }
 }
 
-/// The interval for the shift from `x` to `y` by the exact distribution with R's numbering of the
-/// differences, and its actual confidence.
+/// Returns the interval for the shift from `x` to `y` by the exact distribution with R's numbering
+/// of the differences, and its actual confidence.
 ///
-/// Both ascending, finite; `confidence` in 0..1. From difference number q to number nm + 1 − q, q =
-/// max(1, `qwilcox`((1 − confidence)/2)): for samples that are too small, the interval is the
-/// widest possible one, as its actual confidence shows. `None` for an empty sample or at least 50
-/// values on a side.
+/// Both samples must be ascending and finite, and `confidence` in 0..1. The interval extends from
+/// difference number q to number nm + 1 − q, with q = max(1, `qwilcox`((1 − confidence)/2)). For
+/// samples that are too small, it is the widest possible interval, as its actual confidence shows.
+/// Returns `None` for an empty sample or at least 50 values on a side.
 #[must_use]
 pub fn exact_shift_interval(
     x_sorted: &[f64],

@@ -1,17 +1,17 @@
 //! Intervals for the ratio of two means, second over first.
 //!
-//! There are two methods. Fieller's interval (1954) inverts the t test of y̅ − r x̅, with a common
-//! variance, and is unbounded if the first mean might be 0. The other uses the delta method on the
-//! log scale, with separate variances and a normal quantile. Both are for positive values; for
-//! times, the robust ratio (the Hodges-Lehmann shift of logarithms) is usually better.
+//! Fieller's interval (1954) inverts the t test of y̅ − r x̅ with a common variance, and is
+//! unbounded if the first mean might be 0. The other interval uses the delta method on the log
+//! scale, with separate variances and a normal quantile. Both are for positive values. For times,
+//! the robust ratio (the Hodges-Lehmann shift of logarithms) is usually better.
 
 use crate::{Interval, descriptive, normal, student_t, t_test};
 
-/// Fieller's interval for mean(y) / mean(x), at `confidence` in 0..1; [`Interval::UNBOUNDED`] if
-/// every ratio is possible.
+/// Returns Fieller's interval for mean(y) / mean(x) at `confidence` in 0..1, or
+/// [`Interval::UNBOUNDED`] if every ratio is possible.
 ///
-/// `None` for an empty sample, fewer than three values in total, or a confidence out of range.
-/// O(n + m).
+/// Returns `None` for an empty sample, fewer than three values in total, or a confidence out of
+/// range. O(n + m).
 #[must_use]
 pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -21,11 +21,11 @@ pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     let variance = t_test::pooled_sd(x, y)?.powi(2);
     let squared = student_t::two_sided(confidence, n + m - 2.0).powi(2) * variance;
     let (mean_x, mean_y) = (descriptive::mean(x), descriptive::mean(y));
-    // The ratios r with (y̅ − r x̅)² ≤ q (1/m + r²/n): between the roots of a r² − 2 b r + c
-    // with c = y̅² − q/m.
+    // The ratios r with (y̅ − r x̅)² ≤ q (1/m + r²/n) are those between the roots of a r² − 2 b r +
+    // c, with c = y̅² − q/m.
     let a = mean_x * mean_x - squared / n;
     let b = mean_x * mean_y;
-    // b² − a c, avoiding the difference of two fourth powers.
+    // b² − a c, written without the difference of two fourth powers.
     let under_root = squared * (mean_y * mean_y / n + mean_x * mean_x / m - squared / (n * m));
     if a.is_nan() || a <= 0.0 || under_root < 0.0 {
         return Some(Interval::UNBOUNDED);
@@ -34,10 +34,10 @@ pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { lower: (b - root) / a, upper: (b + root) / a })
 }
 
-/// The delta-method interval for mean(y) / mean(x), at `confidence` in 0..1.
+/// Returns the delta-method interval for mean(y) / mean(x) at `confidence` in 0..1.
 ///
-/// `None` for fewer than two values on a side, means that are not positive, or a confidence out of
-/// range. O(n + m).
+/// Returns `None` for fewer than two values on a side, means that are not positive, or a confidence
+/// out of range. O(n + m).
 #[must_use]
 pub fn delta_log(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     let (mean_x, mean_y) = (descriptive::mean(x), descriptive::mean(y));

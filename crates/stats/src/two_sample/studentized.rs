@@ -1,21 +1,21 @@
-//! The interval for a shift between two samples with unequal spread: all shifts that Brunner and
-//! Munzel's test does not reject.
+//! The interval for a shift between two samples with unequal spread, which consists of all shifts
+//! that Brunner and Munzel's test does not reject.
 //!
 //! The placements are recomputed at every shift ("The nonparametric Behrens-Fisher problem", 2000),
 //! unlike in [`placement_interval`](super::placement_interval), which computes them once at the
-//! estimate: with few values, placements at the estimate give intervals that are too narrow, or
-//! none at strict levels. Deviation from the source: each variance is multiplied by the
-//! autocorrelation time τ of its sample, and the degrees of freedom are those of n/τ values. No
-//! such formula accounts for slow drift between the two recordings.
+//! estimate. With few values, placements at the estimate give intervals that are too narrow, or
+//! none at strict levels. Unlike in the source, each variance is multiplied by the autocorrelation
+//! time τ of its sample, and the degrees of freedom are those of n/τ values. No such formula
+//! accounts for slow drift between the two recordings.
 
 use super::brunner_munzel::Placements;
 use super::differences;
 use crate::{Interval, normal, sorting, student_t};
 
 impl Placements {
-    /// Returns true if the test accepts that the samples do not differ: under the null hypothesis,
-    /// the probability of at least this distance is at least `tail` on either side, with normal
-    /// quantile `z`.
+    /// Returns true if the test does not reject that the samples are alike: under the null
+    /// hypothesis, the probability of at least this distance is at least `tail` on either side,
+    /// with normal quantile `z`.
     fn accepts(
         &self,
         (n, tau_x): (f64, f64),
@@ -32,26 +32,26 @@ impl Placements {
         // The minimum effective size is one value, which leaves hardly any degrees of freedom.
         let free = |n: f64, tau: f64| (n / tau - 1.0).max(LEAST_FREEDOM);
         let df = all * all / (vx * vx / free(n, tau_x) + vy * vy / free(m, tau_y));
-        // Student's tails are heavier, so acceptance by the normal distribution is sufficient;
-        // otherwise a tail is computed, which takes a tenth of the time of a quantile.
+        // Student's t has heavier tails, so acceptance by the normal distribution is sufficient.
+        // Otherwise a tail is computed, which takes a tenth of the time of a quantile.
         let t = off / all.sqrt();
         t <= z || student_t::cdf(-t, df) >= tail
     }
 }
 
-/// Up to this number, differences are sorted once instead of searched each time.
+/// Up to this number of differences, all are sorted once instead of being searched each time.
 const SORTED_UP_TO: u64 = 4096;
 /// Degrees of freedom of a sample with an effective size of at most one.
 const LEAST_FREEDOM: f64 = 0.5;
 
-/// The interval for the shift from `x` to `y`, at `confidence` (in 0..1): from the first to the
-/// last of the sorted differences between which the test accepts.
+/// Returns the interval for the shift from `x` to `y` at `confidence` (in 0..1), from the first to
+/// the last of the sorted differences between which the test accepts.
 ///
-/// Each ascending and finite with its autocorrelation time ≥ 1; n ≥ 2 each, otherwise `None`.
-/// Shifts without overlap of the samples are never accepted, so there is an interval at any
-/// confidence; for few values the exact distribution of ranks must be used in addition. The ends
-/// are found by bisection, assuming that the statistic decreases monotonically with the shift.
-/// O((n + m) log²(n m)) typically.
+/// Each sample must be ascending and finite, with its autocorrelation time ≥ 1. Returns `None` for
+/// fewer than two values on a side. Shifts without overlap of the samples are never accepted, so
+/// there is an interval at any confidence; for few values the exact distribution of ranks must be
+/// used in addition. The ends are found by bisection, assuming that the statistic decreases
+/// monotonically with the shift. O((n + m) log²(n m)) typically.
 #[must_use]
 pub fn studentized_interval(
     (x, tau_x): (&[f64], f64),
@@ -78,8 +78,8 @@ pub fn studentized_interval(
         }
     };
     let mut shifted = y.to_vec();
-    // Returns true if a shift with `below` differences under it is accepted. For equal differences
-    // there is no such shift, and their common value is tested.
+    // Returns true if a shift with `below` differences under it is accepted. If the differences on
+    // both sides of it are equal, there is no such shift, and their common value is tested.
     let mut accepts = |below: u64| -> Option<bool> {
         if below == 0 || below == pairs {
             return Some(false);
@@ -89,8 +89,8 @@ pub fn studentized_interval(
         shifted.iter_mut().zip(y).for_each(|(shifted, y)| *shifted = y - shift);
         Some(Placements::of(x, &shifted)?.accepts(sizes.0, sizes.1, level))
     };
-    // Searches the outermost accepted gaps from the middle, which is accepted unless nothing
-    // varies.
+    // Searches for the outermost accepted gaps, starting from the middle gap, which is accepted
+    // unless nothing varies.
     let middle = pairs / 2;
     let mut outermost = |mut refused: u64| -> Option<u64> {
         let mut accepted = middle;
@@ -101,7 +101,7 @@ pub fn studentized_interval(
         Some(accepted)
     };
     let (lower, upper) = (outermost(0)?, outermost(pairs)?);
-    // A gap extends from the difference below it to the one above it.
+    // A gap extends from the difference below the shift to the one above it.
     let [lower, upper] = pair_at(lower.max(1), (upper + 1).min(pairs))?;
     Some(Interval { lower, upper })
 }

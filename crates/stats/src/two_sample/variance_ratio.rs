@@ -1,7 +1,7 @@
-//! Fisher's F test for equal variances of two normal samples.
+//! Fisher's F test for equal variances of two normal samples, like R's `var.test`.
 //!
-//! R's `var.test`. It is sensitive to tails more than to spreads; Levene's and Fligner and
-//! Killeen's tests (`k_sample`) assume less.
+//! The test is more sensitive to tails than to spreads; Levene's and Fligner and Killeen's tests
+//! (`k_sample`) assume less.
 
 use crate::p_values::doubled;
 use crate::{descriptive, f_distribution};
@@ -11,12 +11,12 @@ use crate::{descriptive, f_distribution};
 pub struct VarianceRatio {
     /// var(y) / var(x): infinite if only x is constant, NaN if both are.
     pub f: f64,
-    /// Degrees of freedom of y and of x.
+    /// Degrees of freedom of y and x, in this order.
     pub df: (f64, f64),
 }
 
 impl VarianceRatio {
-    /// The two-sided p-value: twice the smaller tail.
+    /// Returns the two-sided p-value, which is twice the smaller tail.
     #[must_use]
     pub fn p_two(&self) -> f64 {
         let (of_y, of_x) = self.df;
@@ -26,7 +26,7 @@ impl VarianceRatio {
     }
 }
 
-/// Runs the test. Both finite, n ≥ 2 each, otherwise `None`; O(n + m).
+/// Runs the test. Returns `None` unless both samples are finite, n ≥ 2 each. O(n + m).
 #[must_use]
 pub fn variance_ratio(x: &[f64], y: &[f64]) -> Option<VarianceRatio> {
     if x.len() < 2 || y.len() < 2 {

@@ -1,4 +1,4 @@
-//! Selection of the tests affected by a change, with the reasons. Pure except for reading the
+//! Selects the tests affected by a change, with the reasons. The only side effect is reading the
 //! current contents of files.
 
 use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum};
@@ -18,18 +18,18 @@ use std::rc::Rc;
 pub enum SelectionReason {
     /// The test failed in its last run.
     Failed,
-    /// What the test uses was not recorded.
+    /// It was not recorded what the test uses.
     Unseen,
-    /// The test used something that has changed.
+    /// Something that the test used has changed.
     Used {
-        /// Kind of use.
+        /// How the test used it.
         how: UseKind,
-        /// The file or directory.
+        /// The file or directory that changed.
         path: String,
-        /// The name of the block, if known.
+        /// Name of the changed block, if known.
         block: Option<String>,
     },
-    /// The test is in a file that changed outside its tests, whose current content is unknown.
+    /// The test is in a file that changed outside its known tests and may now contain others.
     InFile(String),
     /// The test may use more than is known, for this reason.
     Maybe(String),
@@ -38,7 +38,7 @@ pub enum SelectionReason {
         /// The new source.
         source: String,
     },
-    /// The file name of the test matches a new source.
+    /// The file name of the test matches that of a new source.
     Called {
         /// The new source.
         source: String,
@@ -50,7 +50,7 @@ pub enum SelectionReason {
         /// The changed file.
         source: String,
     },
-    /// All tests run.
+    /// All tests run, for the reason in [`Choice::everything`].
     Everything,
 }
 
@@ -61,21 +61,21 @@ pub struct SelectedTest<'a> {
     pub name: &'a str,
     /// Known data of the test.
     pub known: &'a TestRecord,
-    /// The reason.
+    /// The reason for running it.
     pub why: SelectionReason,
 }
 
-/// The selection.
+/// The tests selected to run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice<'a> {
-    /// The reason if all tests run; `tests` then lists the known ones.
+    /// The reason if all tests run; `tests` then lists all known tests.
     pub everything: Option<String>,
-    /// Known tests: those that failed first, then the fastest first.
+    /// Known tests to run: those that failed first, then the fastest first.
     pub tests: Vec<SelectedTest<'a>>,
-    /// Files that run as a whole, since they may contain unknown tests; `tests` includes the known
+    /// Files that run as a whole because they may contain unknown tests; `tests` includes the known
     /// tests in these files.
     pub files: Vec<String>,
-    /// Unaffected tests with their data: everything they used is unchanged.
+    /// Unaffected tests with their data. Everything that they used is unchanged.
     pub left: Vec<(&'a str, &'a TestRecord)>,
 }
 
@@ -95,13 +95,13 @@ struct CurrentContent {
 /// The changes to consider.
 #[derive(Clone, Copy, Debug)]
 pub enum ChangedPaths<'a> {
-    /// Only these paths, relative to the top of the project.
+    /// Only these paths, relative to the root directory of the project.
     Only(&'a [String]),
-    /// Everything that differs from what tests used, and these paths.
+    /// Everything that differs from what the tests used, and these paths.
     With(&'a [String]),
 }
 
-/// Selects the tests to run; `rules` are the user's. O(tests · uses).
+/// Selects the tests to run. `rules` are the user's rules. O(tests · uses).
 pub fn choose<'a>(
     map: &'a Map,
     project: &mut Project,
@@ -147,7 +147,7 @@ pub fn choose<'a>(
     Choice { everything: None, tests: in_order(tests.collect()), files, left }
 }
 
-/// Sorts tests: those that failed first, then the fastest.
+/// Sorts tests: those that failed come first, and within each group the fastest.
 fn in_order(mut tests: Vec<SelectedTest<'_>>) -> Vec<SelectedTest<'_>> {
     tests.sort_by(|a, b| {
         let failed = |own: &SelectedTest<'_>| own.known.status != TestStatus::Failed;
@@ -184,7 +184,7 @@ impl<'a> Choosing<'a, '_> {
             }
             let is_ruled = self.by_rules(path, &beside, &mut files);
             is_touched |= is_ruled;
-            // A new test file may have been loaded when others ran.
+            // Other tests may have loaded a new test file when they ran.
             let is_new = rules::is_test(path) && !self.map.files.contains_key(path);
             let is_known = self.map.number(path).is_some();
             if is_known && (!is_new || beside.contains(path.as_str())) {
@@ -235,7 +235,7 @@ impl<'a> Choosing<'a, '_> {
         Ok(files.into_iter().collect())
     }
 
-    /// Applies the user's rules to a changed path; returns true if any rule applies.
+    /// Applies the user's rules to a changed path. Returns true if any rule applies.
     fn by_rules(
         &mut self,
         path: &str,
@@ -275,7 +275,7 @@ impl<'a> Choosing<'a, '_> {
             return Ok(());
         }
         let Some(language) = Language::of(Path::new(path)) else { return Ok(()) };
-        // The path belongs to the sources from which programs were built, whose file names are
+        // The path belongs to sources from which programs were built; the names of these files are
         // compared separately.
         let is_in = |own: &String| Extent::read(own).is_some_and(|own| own.holds(path));
         if self.map.paths().iter().any(is_in) {
@@ -328,8 +328,8 @@ impl<'a> Choosing<'a, '_> {
         }
     }
 
-    /// Returns the reason to run a test: of the uses whose content has changed, the most specific
-    /// one.
+    /// Returns the reason to run a test, which is the most specific one of its uses whose content
+    /// has changed.
     fn of_test(
         &mut self,
         known: &TestRecord,
@@ -337,11 +337,11 @@ impl<'a> Choosing<'a, '_> {
         is_only: bool,
     ) -> Option<SelectionReason> {
         let uses = known.uses.as_ref()?;
-        // An entered block is more specific than a loaded file.
+        // Entering a block is more specific than loading a file.
         let mut other: Option<Use> = None;
         for own in uses {
-            // A listing changes only through its entries, as does a directory that appears or
-            // disappears.
+            // A directory listing changes only through its entries, as does a directory that
+            // appears or disappears, so its path need not be among the changed ones.
             let is_there = own.sum == ABSENT || own.sum == DIRECTORY;
             let is_asked =
                 !is_only || is_there || self.is_of_names(own) || changed.contains(&own.path);
@@ -350,7 +350,7 @@ impl<'a> Choosing<'a, '_> {
             }
         }
         let own = other?;
-        // For a file tracked as a whole, the changed block is unknown.
+        // If a file is tracked as a whole, it is unknown which of its blocks changed.
         let is_cut = own.how == UseKind::Entered && self.found(own.path).sums.is_some();
         let block = self.map.name(own.sum).filter(|_| is_cut);
         Some(SelectionReason::Used {
@@ -390,7 +390,8 @@ impl<'a> Choosing<'a, '_> {
 
     fn may_have_others(&mut self, path: &str, number: u32) -> bool {
         let own = || self.map.tests.iter().filter(|(_, known)| known.file.as_deref() == Some(path));
-        // All known tests of the file run because its content changed.
+        // If all known tests of the file already run because its content changed, it may contain
+        // other tests.
         let is_of_file = |why: &SelectionReason| matches!(why, SelectionReason::Used { path: own, .. } if own == path);
         if own().all(|(name, _)| self.why.get(name.as_str()).is_some_and(is_of_file)) {
             return true;

@@ -1,8 +1,8 @@
 //! A part of a project from which a program is built: directories with everything below them,
-//! except for some subdirectories. Hooks and maps write it as text:
+//! except for some subdirectories. Hooks and maps write it as text, such as
 //! `**:!crates/b/**:crates/b/c/**`.
 
-/// Separator between directories.
+/// Separator between the directories of an extent.
 const BETWEEN: char = ':';
 
 /// Directories, each with a flag that is true if the files below it belong to the part.
@@ -11,7 +11,7 @@ pub(crate) struct Extent<'a> {
 }
 
 impl<'a> Extent<'a> {
-    /// Parses an extent; `None` if the text is the path of a file.
+    /// Parses an extent, or returns `None` if the text is the path of a file.
     pub fn read(text: &'a str) -> Option<Self> {
         if !text.ends_with("**") {
             return None;
@@ -24,7 +24,8 @@ impl<'a> Extent<'a> {
         Some(Self { directories: directories? })
     }
 
-    /// Returns true if a path belongs to the part: the innermost directory containing it decides.
+    /// Returns true if a path belongs to the part, which the innermost directory containing it
+    /// decides.
     pub fn holds(&self, path: &str) -> bool {
         let around = self.directories.iter().filter(|(own, _)| path.starts_with(own));
         around.max_by_key(|(own, _)| own.len()).is_some_and(|(_, belongs)| *belongs)

@@ -28,7 +28,7 @@ pub enum Language {
     Java,
 }
 
-/// Names of Ruby files without extension.
+/// Names of Ruby files that lack the usual extension.
 const RUBY_FILES: [&str; 5] = ["Rakefile", "Gemfile", "Guardfile", "Capfile", "config.ru"];
 
 impl Language {
@@ -61,8 +61,8 @@ impl Language {
         }
     }
 
-    /// Returns the language of a file, judging by its name, including languages whose use by tests
-    /// can't be observed: for test selection, C and Java files are not sources.
+    /// Returns the language of a file, judging by its name. This includes languages whose use by
+    /// tests can't be observed: for test selection, C and Java files are not sources.
     pub fn of_source(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {

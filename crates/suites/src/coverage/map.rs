@@ -1,5 +1,5 @@
-//! The checksums of what each test of a project used in its last run: the map that determines the
-//! tests affected by a change.
+//! The checksums of what each test of a project used in its last run. This map determines the tests
+//! affected by a change.
 //!
 //! It is updated with the observations of runs ([`Map::take`]) and queried by
 //! [`choose`](crate::coverage::choose). It uses no clock except the start time of a run, and
@@ -12,18 +12,18 @@ use assay_data::seen::SuiteUsage;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The kind of a use.
+/// How a test used a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseKind {
     /// A function or block of code was entered.
     Entered,
-    /// The top of a file was executed, or may have been.
+    /// The top level of a file was executed, or may have been.
     Loaded,
     /// A file was opened.
     Opened,
     /// A directory was listed.
     Listed,
-    /// A directory was listed outside of tests, as frameworks do to find tests: only files other
+    /// A directory was listed outside of tests, as frameworks do to find tests. Only files other
     /// than sources count, since new sources are detected separately.
     Searched,
     /// A program of the project was started, or received the file as an argument.
@@ -49,7 +49,7 @@ impl UseKind {
 /// A use of a file or directory, with the checksum of the content at the time of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Use {
-    /// Number of the path in the map.
+    /// Number of the path in the map ([`Map::path`]).
     pub path: u32,
     /// Kind of use.
     pub how: UseKind,
@@ -57,25 +57,25 @@ pub struct Use {
     pub sum: Sum,
 }
 
-/// Known data of a test.
+/// What is known about a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestRecord {
-    /// The file that contains the test, relative to the top of the project.
+    /// The file that contains the test, relative to the root directory of the project.
     pub file: Option<String>,
-    /// Identifier for selecting the test, if different from its name.
+    /// Identifier by which the test is selected, if different from its name.
     pub id: Option<String>,
     /// Duration of the test's last run, in seconds.
     pub seconds: Option<f64>,
-    /// Last result of the test.
+    /// Result of the test's last run.
     pub status: TestStatus,
-    /// Uses by the test, distinct and sorted; `None` if they were not recorded.
+    /// What the test used, distinct and sorted; `None` if it was not recorded.
     pub uses: Option<Vec<Use>>,
-    /// A sentence explaining why every change affects the test, if that is so: for example, the
-    /// test starts a program that may read anything.
+    /// A sentence explaining why every change affects the test, for example because it starts a
+    /// program that may read anything; `None` if that is not so.
     pub always: Option<String>,
 }
 
-/// A test of a run, as input for the map.
+/// A test of a completed run, as input for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompletedTest {
     /// Name of the test.
@@ -93,19 +93,19 @@ pub struct CompletedTest {
 /// State of a project at the start of a run.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectSnapshot {
-    /// The project's files.
+    /// The project's files, by path.
     pub files: BTreeMap<String, FileRecord>,
-    /// Start of the run, in seconds since 1970, for detecting whether files that are not in `files`
-    /// were written since.
+    /// Start of the run, in seconds since 1970. Used to detect whether files that are not in
+    /// `files` were written since then.
     pub moment: f64,
 }
 
-/// The map.
+/// The uses of all tests of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
     /// All tests by name.
     pub tests: BTreeMap<String, TestRecord>,
-    /// The project's files at the time of the last run of its tests.
+    /// The project's files, by path, at the time of the last run of its tests.
     pub files: BTreeMap<String, FileRecord>,
     paths: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -124,7 +124,7 @@ impl Map {
         &self.paths
     }
 
-    /// Returns the number of a path, if a test used it.
+    /// Returns the number of a path, or `None` if no test used the path.
     pub fn number(&self, path: &str) -> Option<u32> {
         self.numbers.get(path).copied()
     }
@@ -155,9 +155,11 @@ impl Map {
         }
     }
 
-    /// Adds the observations of a run. Files written since its start may have been seen in a
-    /// different state and count as unknown. If a file ran as a whole, data of its tests that did
-    /// not run are removed. `whole` names those files, or is `None` if all tests ran.
+    /// Adds the observations of a run.
+    ///
+    /// Files written since the start of the run may have been seen in a different state, so they
+    /// count as unknown. If a file ran as a whole, data of those of its tests that did not run are
+    /// removed. `whole` names these files, or is `None` if all tests ran.
     pub fn take(
         &mut self,
         project: &mut Project,
@@ -175,7 +177,7 @@ impl Map {
             };
             ran.contains(name.as_str()) || !is_gone
         });
-        // Including tests that did not run this time: frameworks load all of them.
+        // Includes tests that did not run this time, because frameworks load all test files.
         let known = self.tests.values().filter_map(|known| known.file.clone());
         let files: BTreeSet<String> =
             known.chain(tests.iter().filter_map(|test| test.file.clone())).collect();
@@ -200,7 +202,7 @@ impl Map {
         }
         for test in tests {
             let own = used.remove(test.name.as_str());
-            // A test that was skipped or not observed is as unknown as one that never ran.
+            // A test that was skipped or not observed is as unknown as one that has never run.
             let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
             let before = self.tests.remove(&test.name).unwrap_or_default();
             let known = TestRecord {
@@ -213,7 +215,7 @@ impl Map {
             };
             self.tests.insert(test.name.clone(), known);
         }
-        // Files written during the run differ from these, and are checked the next time.
+        // Files written during the run differ from this record, so they are checked the next time.
         self.files = before.files;
     }
 }

@@ -1,5 +1,6 @@
-//! The current files of a project, by checksum: read on demand, and again when they change. This is
-//! the only module of `coverage` that reads the contents of the project's files; it writes none.
+//! The current files of a project, by checksum. They are read on demand, and again when they
+//! change. This is the only module of `coverage` that reads the contents of the project's files; it
+//! writes none.
 
 use crate::coverage::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
 use crate::coverage::extent::Extent;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Directories without hand-written content, which are skipped even if no `.gitignore` excludes
-/// them. The flag is true for installed dependencies, which a run of the project needs.
+/// them. The flag is true for installed dependencies, which the project needs to run.
 pub const NOT_WRITTEN: [(&str, bool); 12] = [
     (".assay", false),
     (".git", false),
@@ -28,8 +29,8 @@ pub const NOT_WRITTEN: [(&str, bool); 12] = [
     ("venv", true),
 ];
 
-/// Maximum size of files that are read and divided into blocks; larger ones are identified only by
-/// size and time.
+/// Maximum size of a file that is read and divided into blocks, in bytes. Larger files are
+/// identified only by their metadata.
 const LONGEST: u64 = 64 << 20;
 /// Approximate number of bytes passed to the cutter at a time.
 const REQUEST: usize = 4 << 20;
@@ -37,10 +38,10 @@ const REQUEST: usize = 4 << 20;
 /// The current state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
-    /// Checksum of the whole content; [`ABSENT`] if there is no file, [`DIRECTORY`] for a
+    /// Checksum of the whole content, or [`ABSENT`] if there is no file, or [`DIRECTORY`] for a
     /// directory.
     pub content: Sum,
-    /// Blocks of the file, if its language is known and there is a cutter.
+    /// Blocks of the file, if its language is known and the cutter can divide it.
     pub blocks: Option<Blocks>,
 }
 
@@ -57,26 +58,26 @@ pub struct FileRecord {
     pub content: Sum,
 }
 
-/// A project's files.
+/// The current files of a project.
 #[derive(Debug)]
 pub struct Project {
     top: PathBuf,
     known: HashMap<String, (Option<Stamp>, Rc<FileState>)>,
-    /// The paths of all files, sorted.
+    /// The paths of all files, sorted; `None` until they are needed.
     all: Option<Vec<String>>,
     cutter: Box<dyn Cutter>,
 }
 
-/// A file that was examined, to be recorded.
+/// The result of examining a file, not yet recorded.
 struct ExaminedFile {
     stamp: Option<Stamp>,
     content: Sum,
-    /// Text to be divided into blocks.
+    /// The text to divide into blocks, if its language is known.
     text: Option<(Language, Vec<u8>)>,
 }
 
 impl Project {
-    /// Returns the project with this top directory, without a cutter: each file is tracked as a
+    /// Returns the project with this root directory, without a cutter, so each file is tracked as a
     /// whole.
     pub fn of(top: &Path) -> Self {
         Self { top: top.to_owned(), known: HashMap::new(), all: None, cutter: Box::new(Uncut) }
@@ -88,12 +89,12 @@ impl Project {
         Self { cutter: Box::new(cutter), ..self }
     }
 
-    /// Returns the top directory.
+    /// Returns the root directory.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Returns the current state of a file, given its path relative to the top.
+    /// Returns the current state of a file, given its path relative to the root directory.
     pub fn now(&mut self, path: &str) -> Rc<FileState> {
         if let Some(ExaminedFile { stamp, content, text }) = self.looked(path) {
             let text = text.as_ref().map(|(language, text)| (*language, &text[..]));
@@ -133,7 +134,7 @@ impl Project {
         }
     }
 
-    /// Reads a file; `None` if its recorded state is current.
+    /// Reads a file, or returns `None` if its recorded state is current.
     fn looked(&self, path: &str) -> Option<ExaminedFile> {
         let place = self.top.join(path);
         let metadata = fs::metadata(&place).ok().filter(|own| own.is_file() || own.is_dir());
@@ -155,15 +156,15 @@ impl Project {
         Some(ExaminedFile { stamp, content, text })
     }
 
-    /// Returns the paths of all files of the project, relative to the top and sorted: without those
-    /// that `.gitignore` excludes, and without files of tools.
+    /// Returns the paths of all files of the project, relative to the root directory and sorted.
+    /// Files that `.gitignore` excludes and files of tools are not included.
     pub fn files(&self) -> Vec<String> {
         let mut walk = WalkBuilder::new(&self.top);
-        // Files that begin with a dot configure frameworks.
+        // Includes files that begin with a dot, since they configure frameworks.
         walk.hidden(false).require_git(false).follow_links(false);
         walk.filter_entry(|entry| {
             let is_left_out = NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name);
-            // A Python virtual environment with any name.
+            // Excludes Python virtual environments, whatever their names.
             !is_left_out && !entry.path().join("pyvenv.cfg").is_file()
         });
         let found = walk
@@ -178,13 +179,13 @@ impl Project {
         paths
     }
 
-    /// Discards the list of files; contents are checked in any case.
+    /// Discards the list of files. Contents are checked for changes in any case.
     pub fn refresh(&mut self) {
         self.all = None;
     }
 
-    /// Updates the list of files after one was written, created or removed, and returns the
-    /// record of that file; `None` if it does not exist.
+    /// Updates the list of files after one was written, created or removed, and returns the record
+    /// of that file, or `None` if there is no such file.
     pub fn noted(&mut self, path: &str) -> Option<FileRecord> {
         let content = self.now(path).content;
         let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
@@ -199,8 +200,8 @@ impl Project {
         Some(FileRecord { stamp: stamp?, content })
     }
 
-    /// Returns the current files, and the paths of changed, new and removed ones. Files with
-    /// unchanged metadata are not read.
+    /// Returns the current files, and the paths of changed, new and removed files since `before`.
+    /// Files with unchanged metadata are not read.
     pub fn compared(
         &mut self,
         before: &BTreeMap<String, FileRecord>,
@@ -228,7 +229,7 @@ impl Project {
         (all, changed)
     }
 
-    /// Returns the project's files below a directory as of the last comparison; the path of the
+    /// Returns the project's files below a directory as of the last comparison. The path of the
     /// directory ends in a slash or is empty.
     pub fn below<'a>(&'a mut self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         if self.all.is_none() {
@@ -240,8 +241,8 @@ impl Project {
     }
 
     /// Returns a checksum of the names of the project's files and directories directly in `path`,
-    /// as of the last comparison; for `PATH/**`, of the paths of all files below it. Sources are
-    /// excluded unless `with_sources`.
+    /// as of the last comparison, or, for `PATH/**`, of the paths of all files below it. Sources
+    /// are excluded unless `with_sources` is true.
     pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
         let above = path.strip_suffix("**");
         let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");
@@ -258,13 +259,13 @@ impl Project {
         of_names(&names)
     }
 
-    /// Returns the checksum of the names of all files in a part of the project.
+    /// Returns a checksum of the paths of all files in a part of the project.
     pub(crate) fn extent(&mut self, extent: &Extent<'_>) -> Sum {
         let names: Vec<&str> = self.below("").filter(|path| extent.holds(path)).collect();
         of_names(&names)
     }
 
-    /// Returns true if a file was written after `moment`, seconds since 1970.
+    /// Returns true if a file was written at or after `moment`, in seconds since 1970.
     pub fn is_later(&self, path: &str, moment: f64) -> bool {
         match fs::metadata(self.top.join(path)) {
             Ok(metadata) => {

@@ -1,28 +1,28 @@
 //! A user's rule stating which tests a change of certain files affects, independent of observed
-//! uses. For dependencies that can't be observed: templates that are compiled elsewhere, the data
-//! of a service, conventions among people.
+//! uses. Rules are for dependencies that can't be observed, such as templates that are compiled
+//! elsewhere, the data of a service, or conventions among people.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
-/// `PATTERN=TESTS`: a change of a file that matches the first pattern affects all tests in files
-/// that match the second. Patterns are as in `.gitignore`.
+/// A rule `PATTERN=TESTS`: a change of a file that matches the first pattern affects all tests in
+/// files that match the second. Patterns are written as in `.gitignore`.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
-    /// Prefix of the project's paths that the patterns omit.
+    /// Directory to which the patterns are relative, as a prefix of the project's paths.
     prefix: String,
     about: Gitignore,
     tests: Gitignore,
 }
 
 impl Rule {
-    /// Parses a rule whose patterns are relative to this directory of the project (empty, or ending
-    /// in a slash).
+    /// Parses a rule whose patterns are relative to the directory `prefix` of the project, which is
+    /// empty or ends in a slash.
     ///
     /// # Errors
     ///
-    /// If the rule is malformed; the error is a sentence.
+    /// Returns a sentence if the rule is malformed.
     pub fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let both = text.split_once('=').map(|(about, tests)| (about.trim(), tests.trim()));
         let Some((about, tests)) = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()) else {

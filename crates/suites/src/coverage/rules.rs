@@ -1,13 +1,13 @@
 //! Rules based on file names: which files are tests, which source belongs to which test, and which
 //! files affect everything. They apply to files that no test was observed to use.
 //!
-//! The rules are those of autotest and the conventions of the frameworks.
+//! The rules follow autotest and the conventions of the frameworks.
 
 use crate::coverage::language::Language;
 use std::path::Path;
 
-/// Files whose change may affect every test: dependencies, and settings of the framework and the
-/// language.
+/// Files whose change may affect every test because they list dependencies or configure the
+/// framework or the language.
 const EVERYTHING: [&str; 40] = [
     ".mocharc.json",
     ".python-version",
@@ -104,8 +104,8 @@ pub fn holds_tests(language: Language, path: &str) -> bool {
     }
 }
 
-/// Returns true if, judging by its name, a test file belongs to this source: `test/user_test.rb` to
-/// `lib/user.rb`, `spec/models/user_spec.rb` to `app/models/user.rb`, `tests/test_user.py` to
+/// Returns true if, judging by their names, a test file belongs to this source: `test/user_test.rb`
+/// to `lib/user.rb`, `spec/models/user_spec.rb` to `app/models/user.rb`, `tests/test_user.py` to
 /// `pkg/user.py`.
 pub fn belongs(test: &str, source: &str) -> bool {
     let bare = |stem: &str| {
@@ -120,7 +120,7 @@ pub fn belongs(test: &str, source: &str) -> bool {
         && bare(stem(test)) == bare(stem(source))
 }
 
-/// Returns true if a file is in a directory of tests, such as a shared helper (`spec_helper.rb`).
+/// Returns true if a file is in a directory of tests, as a shared helper is (`spec_helper.rb`).
 pub fn is_beside_tests(path: &str) -> bool {
     let directories = Path::new(path).parent();
     directories.is_some_and(|above| {

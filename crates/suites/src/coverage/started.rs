@@ -1,15 +1,15 @@
 //! The project files that a started program may read, judged by its arguments and its working
-//! directory. Programs are not traced: a harmless program reads no project file, a reader reads the
-//! files named by its arguments, and any other program may read anything if the project is within
-//! its reach. Nothing is started here.
+//! directory. Programs are not traced. Instead, a harmless program is assumed to read no project
+//! file, a reader to read the files named by its arguments, and any other program to read anything
+//! if the project is within its reach. Nothing is started here.
 
 use assay_data::path::without_dots;
 use assay_data::seen::Started;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Programs that may read any file of the project, in any working directory: they run code, or
-/// another program.
+/// Programs that may read any file of the project, in any working directory, because they run code
+/// or another program.
 const INTERPRETERS: [&str; 52] = [
     "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "dash", "deno", "env",
     "erb", "gawk", "go", "gradle", "irb", "java", "julia", "ksh", "lua", "luajit", "make", "mawk",
@@ -145,9 +145,9 @@ const READERS: [&str; 57] = [
     "uniq",
     "wc",
 ];
-/// Programs that traverse directories, the current one by default.
+/// Programs that traverse directories, by default the current one.
 const WALKERS: [&str; 3] = ["du", "find", "tree"];
-/// Readers that traverse directories with an option.
+/// Readers that traverse directories if an option says so.
 const RECURSIVE: [&str; 5] = ["cp", "diff", "egrep", "fgrep", "grep"];
 /// Git commands that read no project file.
 const OF_GIT: [&str; 12] = [
@@ -164,31 +164,31 @@ const OF_GIT: [&str; 12] = [
     "tag",
     "version",
 ];
-/// Arguments that make any program print only its help or version.
+/// Arguments that, if given alone, make any program print only its help or version.
 const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CommandReads {
-    /// These files, relative to the top of the project.
+    /// These files, relative to the root directory of the project.
     These(Vec<ReadPath>),
-    /// Unknown files.
+    /// Files that are not known.
     Anything,
 }
 
-/// Something that a command reads, given by its path relative to the top of the project.
+/// Something that a command reads, given by its path relative to the root directory of the project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadPath {
     /// A file, which may not exist.
     File(String),
     /// The names in a directory.
     Names(String),
-    /// All files below a directory; the whole project if empty.
+    /// All files below a directory; the whole project if the path is empty.
     All(String),
 }
 
-/// Returns the files of a project that a started program reads. A shell command line of plain words
-/// is split into its programs.
+/// Returns the files of a project that a started program reads. A shell command line that consists
+/// of plain words is split into its programs.
 pub(crate) fn reads(started: &Started, project: &Path) -> CommandReads {
     let place = match &started.place {
         Some(place) => project.join(place),
@@ -231,8 +231,8 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     }
     let is_walker = WALKERS.contains(&own);
     let is_known = READERS.contains(&own) || is_walker || own == "ls";
-    // A command installed by a package of the project is a script, or is only on the tests' own
-    // path.
+    // A command installed by a package of the project is a script, or is only on the `PATH` of the
+    // tests.
     if is_cut || !is_known && !is_binary(program) {
         return CommandReads::Anything;
     }
@@ -244,7 +244,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     if !is_known {
         let is_near = |path: &PathBuf| path.starts_with(project) || project.starts_with(path);
         let project = project.to_string_lossy();
-        // For example, `from:TOP/a` and `kind=bind,from=TOP/a`.
+        // Detects arguments such as `from:TOP/a` and `kind=bind,from=TOP/a`.
         let is_named = words.iter().any(|word| word.contains(&*project));
         let is_far = !is_named && !places.iter().chain(&named).any(is_near);
         return if is_far { nothing() } else { CommandReads::Anything };
@@ -259,7 +259,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
         || RECURSIVE.contains(&own) && has_options(&['r', 'R'])
         || own == "ls" && has_options(&['R']);
     let mut paths = named;
-    // Without an argument that names something, it reads its working directory.
+    // Without an argument that names an existing path, the program reads its working directory.
     if (is_recursive || own == "ls") && !paths.iter().any(|path| path.exists()) {
         paths.extend(places);
     }
@@ -267,7 +267,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     let mut all = Vec::new();
     for path in &paths {
         if project.starts_with(path) && path != project {
-            // The project is somewhere below it.
+            // The project is somewhere below the path.
             if is_recursive {
                 return CommandReads::Anything;
             }
@@ -276,7 +276,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
         let Ok(short) = path.strip_prefix(project) else { continue };
         let short = short.to_string_lossy().into_owned();
         all.push(match path.is_dir() {
-            // Symbolic links within a named path need not be links in its directory.
+            // Symbolic links within a named path need not be links in the directory that it names.
             true if shows_names => ReadPath::Names(short),
             true => ReadPath::All(short),
             false => ReadPath::File(short),
@@ -285,8 +285,8 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     CommandReads::These(all)
 }
 
-/// Returns true for an argument of `ls`, unless it is an option that may show more than the names
-/// of files.
+/// Returns true for an argument of `ls` unless it is an option that may show more than the names of
+/// files.
 fn is_of_names(word: &str) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(long), _) => {
@@ -317,7 +317,7 @@ fn of_git(words: &[&str]) -> bool {
     while let Some(word) = words.next() {
         match *word {
             "-C" | "-c" | "--git-dir" | "--work-tree" => drop(words.next()),
-            // These read a named file, or the working tree, with some options.
+            // With some options, these commands read a named file or the working tree.
             "config" => {
                 return !words.any(|word| {
                     ["-f", "--file", "--blob"].iter().any(|own| word.starts_with(own))
@@ -332,8 +332,8 @@ fn of_git(words: &[&str]) -> bool {
     true
 }
 
-/// Returns the paths that an argument may name: the argument itself, and the part after its `=`,
-/// `@` or short option, if such a file exists.
+/// Returns the paths that an argument may name: the argument itself unless it is an option, the
+/// part after its `=`, and, if it exists, the part after its `@`, `file://` or short option.
 fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let is_option = word.starts_with('-');
@@ -352,8 +352,8 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Returns a path, and the target of its links if different, since the target may be in the
-/// project.
+/// Returns a path, and the target of its symbolic links if different, since the target may be in
+/// the project.
 fn with_real(path: PathBuf) -> Vec<PathBuf> {
     let real = path.canonicalize().ok().filter(|real| *real != path);
     [path].into_iter().chain(real).collect()
@@ -365,9 +365,9 @@ fn name(program: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// Returns the commands of a shell text, if it has only plain words, joined by `&&`, `||`, `;` and
-/// `|`, and redirections: no variables, patterns, quotes, assignments, or builtins with unknown
-/// effects.
+/// Returns the commands of a shell text if it consists only of plain words, joined by `&&`, `||`,
+/// `;` and `|`, and of redirections. `None` if it contains variables, patterns, quotes,
+/// assignments, or builtins with unknown effects.
 fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:,+@^%= \t;&|<>".contains(c);
     if !text.chars().all(is_plain) {
@@ -375,9 +375,9 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     }
     let mut all = Vec::new();
     let parts = text.split([';', '|']).flat_map(|part| part.split("&&")).map(str::trim);
-    // `||` is split into an empty part.
+    // Splitting `||` leaves an empty part.
     for part in parts.filter(|part| !part.is_empty()) {
-        // Only redirected files that are read count.
+        // Of redirected files, only those that are read count.
         let mut words = Vec::new();
         let mut rest = part;
         while !rest.is_empty() {
@@ -399,7 +399,8 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
             if file.is_empty() {
                 return None;
             }
-            // Appended after the program's name, so that it counts as an argument of the command.
+            // The file is appended after the program's name, so that it counts as an argument of
+            // the command.
             if is_read {
                 words.push(file);
             }
@@ -412,7 +413,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
         {
             return None;
         }
-        // `command` locates a program, or runs it.
+        // `command` either locates a program or runs it.
         if first == "command" {
             words.remove(0);
             if let Some(first) = words.first_mut().filter(|word| word.starts_with('-')) {

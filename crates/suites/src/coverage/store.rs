@@ -1,4 +1,4 @@
-//! The map on disk: a SQLite file in the user's cache, one per project and way of running its
+//! The map on disk: a SQLite file in the user's cache, one for each project and way of running its
 //! tests. The next full run would reproduce all of its contents, so an unreadable file is replaced.
 
 use crate::coverage::blocks::Sum;
@@ -15,7 +15,7 @@ use std::time::Duration;
 const VERSION: i64 = 1;
 /// Maximum wait for another process to finish writing.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Size of a use in bytes: path, kind, checksum.
+/// Size of a stored use in bytes: path, kind and checksum.
 const USE_BYTES: usize = 4 + 1 + 8;
 
 const TABLES: &str = "
@@ -27,28 +27,28 @@ const TABLES: &str = "
     CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 ";
 
-/// Errors of the map's file.
+/// Errors in accessing the file of a map.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file can't be read or written.
     #[error("{path}: {source}")]
     Database {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The error from SQLite.
         source: rusqlite::Error,
     },
-    /// The directory can't be created.
+    /// The directory of the file can't be created.
     #[error("{path}: {reason}", reason = reason(source))]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// The cause.
+        /// The error from the system.
         source: std::io::Error,
     },
 }
 
-/// A map on disk.
+/// A map stored in a file.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the file can't be written.
+    /// Returns an error if the file can't be written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(directory) = path.parent() {
             let made = private::directory(directory);
@@ -83,8 +83,8 @@ impl Store {
     }
 
     fn opened(path: &Path) -> rusqlite::Result<Self> {
-        // SQLite would create it readable by everybody. If it can't be created, SQLite reports that
-        // as well.
+        // SQLite would create the file readable by everybody. If it can't be created here, SQLite
+        // reports that as well.
         let _begun = private::options().append(true).create(true).open(path);
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
@@ -112,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the file can't be read.
+    /// Returns an error if the file can't be read.
     pub fn load(&self, way: &str) -> Result<Map, StoreError> {
         self.loaded(way).map_err(|source| self.failed(source))
     }
@@ -176,11 +176,11 @@ impl Store {
         Ok(map)
     }
 
-    /// Replaces the stored map, atomically. O(map).
+    /// Replaces the stored map atomically. O(map).
     ///
     /// # Errors
     ///
-    /// If the file can't be written.
+    /// Returns an error if the file can't be written.
     pub fn save(&mut self, map: &Map, way: &str) -> Result<(), StoreError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let done = begun.and_then(|begun| {
@@ -241,8 +241,8 @@ fn packed(uses: &[Use]) -> Vec<u8> {
     bytes
 }
 
-/// Unpacks uses. Invalid ones are skipped, as if the test had not used those files; the test's
-/// other uses or a full run make up for it.
+/// Unpacks uses. Invalid uses are skipped, as if the test had not used those files; the test's
+/// other uses or a full run compensate for that.
 fn unpacked(bytes: &[u8]) -> Vec<Use> {
     let (uses, _) = bytes.as_chunks::<USE_BYTES>();
     uses.iter()

@@ -1,7 +1,7 @@
 //! Converts the observations of one process of a run to uses with checksums, and assigns them to
-//! tests. A test's uses are: what it entered, opened and started itself; the top of its own file,
-//! of the files it entered, and of the files that those import; and everything that happened
-//! outside of tests, which all tests share.
+//! tests. The uses of a test are what it entered, opened and started itself; the top levels of its
+//! own file, of the files it entered, and of the files that those import; and everything that
+//! happened outside of tests, which all tests share.
 
 use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
 use crate::coverage::extent::Extent;
@@ -11,18 +11,18 @@ use crate::coverage::started::{CommandReads, ReadPath, reads};
 use assay_data::seen::{ProcessUsage, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 
-/// Converter for the observations of a process.
+/// Converts the observations of a process to uses.
 pub(crate) struct ObservationConverter<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
     process: &'a ProcessUsage,
     before: &'a ProjectSnapshot,
-    /// The test files.
+    /// Paths of all test files.
     tests: &'a BTreeSet<String>,
-    /// Uses outside of tests, shared by all of them.
+    /// Uses outside of tests, shared by all tests.
     outside: Vec<Use>,
     outside_always: Option<String>,
-    /// For each file, by number, the sources that it imports, directly or indirectly.
+    /// For each file, by its number, the sources that it imports directly or indirectly.
     imported: HashMap<u32, BTreeSet<u32>>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> ObservationConverter<'a> {
             process.imports.as_ref().map(|all| all.values().flatten().copied().collect());
         for file in own.loads.iter().chain(own.blocks.keys()) {
             let Some(path) = process.sources.get(file) else { continue };
-            // The top of a test file belongs to its own tests; tops of other files belong to the
-            // tests that import them, if imports are known.
+            // The top level of a test file belongs to its own tests. The top levels of other files
+            // belong to the tests that import them, if imports are known.
             let is_reached = imported.as_ref().is_some_and(|imported| imported.contains(file));
             if !self.tests.contains(path.as_str()) && !is_reached {
                 all.push(self.top(path));
@@ -69,7 +69,7 @@ impl<'a> ObservationConverter<'a> {
         self.outside_always = self.always(own);
     }
 
-    /// Returns the uses by a test in this file.
+    /// Returns the uses by a test in this file, and the reason if it may use more than is known.
     pub fn test(&mut self, own: &Used, file: Option<&str>) -> (Vec<Use>, Option<String>) {
         let process = self.process;
         let mut uses = self.outside.clone();
@@ -113,7 +113,7 @@ impl<'a> ObservationConverter<'a> {
     }
 
     /// Returns true if the process may have seen content of a file that differs from the current
-    /// one.
+    /// content.
     fn is_unknown(&mut self, path: &str) -> bool {
         match self.before.files.get(path) {
             Some(kept) => self.project.now(path).content != kept.content,
@@ -161,7 +161,7 @@ impl<'a> ObservationConverter<'a> {
         let all: BTreeSet<ReadPath> = started
             .filter_map(|reads| match reads {
                 CommandReads::These(these) => Some(these),
-                // Such a test runs after every change.
+                // A test that may read anything runs after every change.
                 CommandReads::Anything => None,
             })
             .flatten()
@@ -181,7 +181,8 @@ impl<'a> ObservationConverter<'a> {
         }
     }
 
-    /// Adds uses of files, and of parts of the project ([`Extent`]) with the names of their files.
+    /// Adds uses of files, and uses of parts of the project ([`Extent`]) by the names of their
+    /// files.
     fn extents(&mut self, paths: &[String], how: UseKind, uses: &mut Vec<Use>) {
         for path in paths {
             let Some(extent) = Extent::read(path) else {
@@ -198,14 +199,14 @@ impl<'a> ObservationConverter<'a> {
 
     fn content(&mut self, path: &str, how: UseKind) -> Use {
         let sum = self.project.now(path).content;
-        // The time of a directory changes with the files in it.
+        // The modification time of a directory changes with the files in it.
         let is_unknown = sum != ABSENT && sum != DIRECTORY && self.is_unknown(path);
         let sum = if is_unknown { UNKNOWN } else { sum };
         Use { path: self.map.number_of(path), how, sum }
     }
 
     /// Returns the reason why a test may use more than is known: it was not fully observed, or it
-    /// started a program that may read anything in the project.
+    /// started a program that may read anything in the project. `None` if there is no such reason.
     fn always(&self, own: &Used) -> Option<String> {
         if own.unseen.is_some() {
             return own.unseen.clone();

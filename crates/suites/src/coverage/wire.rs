@@ -1,7 +1,7 @@
 //! The protocol between a client and a program that divides files into blocks. At startup the
 //! program writes [`GREETING`]. A request has any number of texts, and its answer has as many
-//! [`Blocks`] in the same order; the program answers requests until the input ends. This module
-//! handles bytes only: it starts and waits for nothing.
+//! [`Blocks`] in the same order. The program answers requests until the input ends. This module
+//! handles only bytes; it does not start or wait for anything.
 //!
 //! The program reads a whole request before it writes the answer, and the client writes a whole
 //! request before it reads the answer, so neither side blocks the other.
@@ -13,15 +13,15 @@ use std::io::{self, Error, ErrorKind, Read, Write};
 /// First message of the program: its name and protocol version.
 pub const GREETING: [u8; 8] = *b"blocks 1";
 
-/// Maximum length of texts and names, and maximum number of texts per request and of blocks per
-/// file.
+/// Maximum length of a text or name in bytes, and maximum number of texts per request and of blocks
+/// per file.
 const MOST: u32 = 1 << 27;
 
 /// Writes a request.
 ///
 /// # Errors
 ///
-/// If the request can't be written, or a text is too long.
+/// Returns an error if the request can't be written or a text is too long.
 pub fn write_request(out: &mut impl Write, texts: &[(Language, &[u8])]) -> io::Result<()> {
     write_number(out, texts.len())?;
     for (language, text) in texts {
@@ -35,11 +35,11 @@ pub fn write_request(out: &mut impl Write, texts: &[(Language, &[u8])]) -> io::R
 /// The files of a request, each with its language.
 pub type Texts = Vec<(Language, Vec<u8>)>;
 
-/// Reads a request; `None` at the end of the input.
+/// Reads a request, or returns `None` at the end of the input.
 ///
 /// # Errors
 ///
-/// If the request is malformed.
+/// Returns an error if the request is malformed.
 pub fn read_request(input: &mut impl Read) -> io::Result<Option<Texts>> {
     let mut first = [0; 4];
     match input.read(&mut first[..1]) {
@@ -77,11 +77,11 @@ pub fn write_answer(out: &mut impl Write, files: &[Blocks]) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads the answer to a request of `texts` texts.
+/// Reads the answer to a request that had `texts` texts.
 ///
 /// # Errors
 ///
-/// If the answer is malformed, or belongs to another request.
+/// Returns an error if the answer is malformed or belongs to another request.
 pub fn read_answer(input: &mut impl Read, texts: usize) -> io::Result<Vec<Blocks>> {
     if read_number(input)? as usize != texts {
         return Err(odd());
@@ -144,7 +144,7 @@ fn read_flag(input: &mut impl Read) -> io::Result<bool> {
     }
 }
 
-/// Reads bytes without trusting the announced length: memory grows only with the data received.
+/// Reads bytes without trusting the announced length, so memory grows only with the data received.
 fn read_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let count = read_number(input)?;
     let mut bytes = Vec::new();

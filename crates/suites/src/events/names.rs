@@ -1,12 +1,12 @@
-//! Unique names of tests: tests with the same name in several files are prefixed with their file,
-//! and the rest are numbered.
+//! Makes the names of tests unique. Tests with the same name in several files are prefixed with
+//! their file, and the remaining duplicates are numbered.
 
 use crate::run::Test;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Prefixes tests that have the same name in several files with their file, because files that run
-/// in parallel end in a different order in each run. Any remaining duplicates are numbered from the
+/// in parallel end in a different order in each run. Remaining duplicates are numbered from the
 /// second on, as in reports.
 pub(super) fn told_apart(tests: &mut [Test], names: &[String]) {
     let mut files: HashMap<&str, Option<&str>> = HashMap::new();

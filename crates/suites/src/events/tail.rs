@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The last lines of a process that buffers its events in a memory-mapped file.
 pub(crate) struct Tail {
-    /// Offset in the event file at which the lines belong, in bytes.
+    /// Offset of the lines in the event file, in bytes.
     pub behind: u64,
     /// Phase of the running test.
     pub phase: Option<Part>,
@@ -19,7 +19,7 @@ impl Tail {
     /// Length of the header before the lines, in bytes: a number, a letter and a newline.
     const HEAD: usize = 20;
 
-    /// Reads the tail that belongs to an event file; `None` if the file has no tail.
+    /// Reads the tail that belongs to an event file, or returns `None` if the file has no tail.
     pub fn of(events: &Path) -> Option<Self> {
         let mut bytes = fs::read(events.with_extension("tail")).ok()?;
         let head = std::str::from_utf8(bytes.get(..Self::HEAD)?).ok()?.trim_end_matches('\n');

@@ -1,8 +1,8 @@
 //! `cargo test` and `cargo nextest`.
 //!
 //! libtest writes events only if unstable options are allowed. They are allowed only for the test
-//! programs, through a runner that cargo starts them with; setting this in the compiler's
-//! environment would rebuild everything.
+//! programs, by means of a runner through which cargo starts them, because allowing them in the
+//! compiler's environment would rebuild everything.
 
 use super::crates::crate_of;
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
@@ -95,7 +95,7 @@ impl Framework for CargoTest {
         let verb = call.verb().unwrap_or_default();
         call.argv = call.with_options_behind(&verb, &["--config".to_owned(), config]);
         let own = std::env::var("RUSTDOC").unwrap_or_else(|_| "rustdoc".to_owned());
-        // rustdoc runs doc tests itself; version queries must be passed through unchanged.
+        // rustdoc runs doc tests itself. Version queries must be passed through unchanged.
         let wrapped = format!(
             "#!/bin/sh\ncase \" $* \" in *' --test '*) exec sh '{}' '{}' '{own}' \"$@\";; *) exec '{own}' \"$@\";; esac\n",
             runner.display(),
@@ -211,8 +211,9 @@ impl Framework for CargoTest {
     }
 }
 
-/// Returns the script that runs a test program and, if `keep` is given, records it there. Doc test
-/// programs, which rustdoc deletes, are copied there together with their exit status.
+/// Returns the script that runs a test program and, if `keep` is given, records the program in that
+/// directory. Doc test programs, which rustdoc deletes, are copied there together with their exit
+/// status.
 fn runner_that(keep: Option<&Path>) -> String {
     let Some(keep) = keep else { return RUNNER.join(seen::cargo::RUNNER) };
     let kept = format!("\nkept='{}' own=$$", keep.display());
@@ -233,8 +234,8 @@ fn runner_that(keep: Option<&Path>) -> String {
 }
 
 /// Returns the filter arguments that select these tests. Names of doc tests contain spaces, at
-/// which rustdoc would split them, so all doc tests of the file run, as well as other tests whose
-/// names contain one of the filters.
+/// which rustdoc would split them, so all doc tests of the file run, as do other tests whose names
+/// contain one of the filters.
 fn chosen(names: &[String]) -> Vec<String> {
     let has_doc = names.iter().any(|name| name.starts_with("doc: "));
     let own = |name: &String| {
@@ -252,12 +253,12 @@ fn span(part: Part, began: f64, ended: f64) -> Span {
 
 /// A test program that ran.
 struct Program {
-    /// The crate, or `doc`.
+    /// Name of the program's crate, or `doc`.
     name: String,
     /// Path of the program.
     path: PathBuf,
     began: f64,
-    /// End time; `None` if the program did not end.
+    /// End time, or `None` if the program did not end.
     ended: Option<f64>,
     events: PathBuf,
 }
@@ -276,8 +277,8 @@ impl Program {
         Some(Self { name, path: path.into(), began, ended, events })
     }
 
-    /// Adds the program's tests. Programs run sequentially; within a program only the total
-    /// duration of the tests is known, not when each ran.
+    /// Adds the program's tests to the run. Programs run sequentially. Within a program, only the
+    /// total duration of the tests is known, not when each test ran.
     fn add(
         &self,
         run: &mut Run,

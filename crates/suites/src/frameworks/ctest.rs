@@ -1,4 +1,4 @@
-//! ctest: each test is a program, and the report is JUnit XML.
+//! ctest, which runs each test as a program and reports in JUnit XML.
 
 use super::{Framework, Orders, any_of, seed, too_old};
 use crate::asking::{Answer, Request, RunRequirements};
@@ -9,8 +9,8 @@ use crate::run::Run;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Maximum number of bytes that the report contains of the output of a test that passed; ctest's
-/// default is 1024.
+/// Maximum number of bytes of a passed test's output that the report contains; ctest's default is
+/// 1024.
 const OUTPUT: &str = "65536";
 
 /// ctest.

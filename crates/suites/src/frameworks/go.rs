@@ -75,7 +75,7 @@ impl Framework for GoTest {
             let before = ["-t", "-p", &own.about].map(OsString::from);
             let before = std::iter::once(converter.clone().into()).chain(before);
             let mut words: Vec<OsString> = before.chain(own.words.clone()).collect();
-            // Must directly follow the program.
+            // This option must directly follow the program.
             if stops {
                 words.insert(5, "-test.failfast".into());
             }
@@ -92,7 +92,7 @@ impl Framework for GoTest {
     }
 
     fn names(&self, program: &Program) -> Option<String> {
-        // If the command already selects subtests, the selection must not be replaced.
+        // If the command already selects subtests, its selection must not be replaced.
         let is_part = |word: &OsString| {
             word.to_str().is_none_or(|word| word.starts_with(RUN) && word.contains('/'))
         };
@@ -182,7 +182,7 @@ impl Framework for GoTest {
 }
 
 /// Returns the first message if go reported only packages, or the pattern that names them, and no
-/// tests: no package could then be built, or even set up, as is the case outside of a module.
+/// tests. In that case no package could be built, or even set up, as outside of a module.
 fn instead_of_tests(run: &Run) -> Option<&str> {
     let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
     let is_none = run.unfinished.is_empty() && !run.tests.is_empty();
@@ -190,20 +190,20 @@ fn instead_of_tests(run: &Run) -> Option<&str> {
     is_none.then(|| run.tests.iter().find_map(|test| test.message.as_deref()).unwrap_or_default())
 }
 
-/// Returns the first line of go's output, shortened.
+/// Returns the first line of go's output that is not empty, shortened.
 fn first_line(said: &str) -> Option<String> {
     const LONGEST: usize = 200;
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LONGEST).collect())
 }
 
-/// Options for a build that reports all errors, and only those of the compiler.
+/// Options for a build that reports all errors of the compiler, and no others.
 const FOR_BUILDS: [&str; 2] = ["-vet=off", "-gcflags=./...=-e"];
 
 /// Option that selects the tests of a test program.
 const RUN: &str = "-test.run";
 
-/// Returns true if the command can be made to only build, and to start its test programs through
+/// Returns true if the command can be changed to only build, and to start its test programs through
 /// another program.
 fn builds_here(call: &Call) -> bool {
     let arguments = call.arguments();
@@ -281,8 +281,8 @@ impl GoTest {
     }
 }
 
-/// Like [`asked`](GoTest::asked), but starts programs so that what each test uses can be determined
-/// ([`seen::go`]).
+/// Like [`request`](GoTest::request), but starts programs so that what each test uses can be
+/// determined ([`seen::go`]).
 fn covered(
     call: &Call,
     wanted: &RunRequirements,
@@ -314,9 +314,9 @@ fn covered(
 /// Maximum number of packages named on the command line.
 const MOST_PACKAGES: usize = 200;
 
-/// Replaces patterns such as `./...` by the packages of the wanted tests, so that other packages
+/// Replaces patterns such as `./...` with the packages of the wanted tests, so that other packages
 /// are not built. Returns the words unchanged if a package does not exist, which a pattern would
-/// tolerate.
+/// tolerate, or if there are too many packages.
 fn narrowed(call: &Call, only: &[String]) -> Vec<OsString> {
     let words = &call.argv[..];
     let package = |name: &String| match name.strip_prefix(WHOLE_FILE) {
@@ -350,8 +350,8 @@ fn narrowed(call: &Call, only: &[String]) -> Vec<OsString> {
         .collect()
 }
 
-/// Returns the words without the options for which `is_named` is true; for those that `takes` a
-/// value, a value in the next word is removed as well.
+/// Returns the words without the options for which `is_named` is true. For those for which `takes`
+/// is true as well, a value in the next word is also removed.
 fn without(
     words: &[OsString],
     is_named: impl Fn(&str) -> bool,
@@ -393,8 +393,8 @@ fn list_words(arguments: &[String]) -> Vec<String> {
     found
 }
 
-/// Returns the functions to run: names without packages and subtests, deduplicated, and for whole
-/// files all test functions in them.
+/// Returns the functions to run, sorted and without duplicates: the names without packages and
+/// subtests, and for whole files all test functions in them.
 fn tests(call: &Call, names: &[String]) -> Vec<String> {
     let whole = names.iter().filter_map(|name| name.strip_prefix(WHOLE_FILE));
     let whole: Vec<String> = whole

@@ -10,7 +10,7 @@ use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Returns the options that select tests by name, without the file prefix of the names.
+/// Returns the options that select tests by name. The names are matched without their file prefix.
 fn named(wanted: &RunRequirements) -> Vec<String> {
     let only =
         wanted.only.as_ref().map(|only| only.iter().map(|name| own_name(name)).collect::<Vec<_>>());
@@ -22,29 +22,29 @@ fn own_name(name: &str) -> String {
     name.split_once(": ").map_or(name, |(_, own)| own).to_owned()
 }
 
-/// jest or vitest, which differ mainly in the options for reports and shuffling.
+/// jest or vitest, which differ mainly in their options for reports and shuffling.
 #[derive(Debug)]
 pub(super) struct Package {
     name: &'static str,
-    /// Options that add a reporter; the last one is completed with `=` and the reporter's path.
+    /// Options that add a reporter; `=` and the reporter's path are appended to the last one.
     reporter: &'static [&'static str],
     /// Options that request the report; the file name follows.
     report: &'static [&'static str],
-    /// Option for a random order, and the option that takes its seed.
+    /// The option for a random order, and the option that takes its seed.
     shuffle: [&'static str; 2],
-    /// Inserts options at the right place of the command line.
+    /// Inserts options at the right position of the command line.
     place: fn(&Call, &[String]) -> Vec<OsString>,
     /// An option that old versions do not know, and the first version that does.
     needs: (&'static str, &'static str),
-    /// Options for a single process and a driver; the path of the driver is appended. Empty if the
-    /// runner cannot be replaced.
+    /// Options for a single process and a driver; `=` and the driver's path are appended to the
+    /// last one. Empty if the runner cannot be replaced.
     driven: &'static [&'static str],
 }
 
 /// jest.
 pub(super) const JEST: Package = Package {
     name: "jest",
-    // `--reporters` replaces configured reporters.
+    // `--reporters` replaces configured reporters, so the default one is added again.
     reporter: &["--reporters=default", "--reporters"],
     report: &["--json"],
     shuffle: ["--randomize", "--seed"],
@@ -114,7 +114,7 @@ impl Framework for Package {
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        // In versions that do not call the reporter for tests, the report is used instead.
+        // The report is used for versions that do not call the reporter for tests.
         let told = events::read(&answer.room.join(EVENTS))?;
         if let Some(run) = told.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
             return Ok(run);
@@ -125,8 +125,8 @@ impl Framework for Package {
     }
 }
 
-/// mocha or jasmine. `NODE_OPTIONS` loads a listener, so any command may start them. Their own
-/// reporters are kept.
+/// mocha or jasmine. A listener is loaded through `NODE_OPTIONS`, so any command may start them.
+/// Their own reporters are kept.
 #[derive(Debug)]
 pub(super) struct Listened {
     name: &'static str,
@@ -188,11 +188,11 @@ impl Framework for Listened {
     }
 }
 
-/// The hook that is loaded first by every Node process of a command.
+/// File name of the hook that every Node process of a command loads first.
 const START: &str = "assay_node_start.cjs";
 
 /// Adds to a request the hook that detects frameworks in Node processes as they start and makes
-/// them report; if `runs_node`, `node --test` as well.
+/// them report. If `runs_node`, `node --test` is made to report as well.
 pub(super) fn loaded(mut request: Request, runs_node: bool, room: &Path) -> Request {
     let mut options = vec![required(room)];
     if runs_node {
@@ -270,7 +270,7 @@ impl Framework for NodeTest {
         let (files, names): (Vec<_>, Vec<_>) =
             only.iter().partition(|name| name.starts_with(WHOLE_FILE));
         if !names.is_empty() && files.is_empty() {
-            // Names include their groups, each of which must be matched separately.
+            // Names include their groups, and the name of each group must be matched separately.
             let mut names: Vec<String> =
                 names.iter().flat_map(|name| name.split(": ").map(str::to_owned)).collect();
             names.sort();
@@ -282,8 +282,8 @@ impl Framework for NodeTest {
             Some(_) => call.argv.clone(),
             None => call.with_options_behind("--test", &options),
         };
-        // Processes of unselected files exit immediately. If both names and whole files are wanted,
-        // everything runs.
+        // Processes for files that were not selected exit immediately. If both names and whole
+        // files are wanted, everything runs.
         let only = wanted.only.clone().filter(|_| names.is_empty() && !files.is_empty());
         let told = RunRequirements {
             only,
@@ -329,7 +329,8 @@ impl Framework for NodeTest {
     }
 }
 
-/// Returns the URL of a file, encoded so that no space splits the options.
+/// Returns the URL of a file, encoded so that it contains no space at which Node would split the
+/// options.
 fn url(path: &Path) -> String {
     let path = path.display().to_string();
     let signs = [("%", "%25"), (" ", "%20"), ("#", "%23"), ("?", "%3F"), ("\"", "%22")];

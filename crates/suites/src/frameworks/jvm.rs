@@ -1,4 +1,4 @@
-//! Maven (Surefire and Failsafe) and Gradle: they always write JUnit XML to their build
+//! Maven (Surefire and Failsafe) and Gradle, which always write JUnit XML to their build
 //! directories. Report files that are newer than the start of the run are read.
 
 use super::{Framework, Orders, seed};
@@ -131,8 +131,8 @@ fn read(answer: &Answer<'_>, places: &[&str], framework: &str) -> Result<Run, Su
     Ok(run)
 }
 
-/// Finds the reports in `places` below a directory and in its modules that are no older than
-/// `youngest`.
+/// Finds the reports that are in `places` below a directory and in its modules and that are no
+/// older than `youngest`, in seconds since 1970.
 fn find(directory: &Path, places: &[&str], youngest: f64, depth: usize, files: &mut Vec<PathBuf>) {
     for place in places {
         reports_in(&directory.join(place), youngest, 2, files);

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Largest seed that GoogleTest accepts.
 const MOST_OF_GOOGLE: u64 = 99_999;
 
-/// A program of GoogleTest.
+/// A GoogleTest program.
 #[derive(Debug)]
 pub(super) struct GoogleTest;
 
@@ -44,7 +44,7 @@ impl Framework for GoogleTest {
     ) -> Result<Request, SuiteError> {
         let mut options = vec![format!("--gtest_output=xml:{}", room.join("report.xml").display())];
         if let Some(seed) = seed(wanted) {
-            // 0 means the time of day.
+            // GoogleTest would replace a seed of 0 with the time of day.
             let seed = seed % MOST_OF_GOOGLE + 1;
             options.extend(["--gtest_shuffle".to_owned(), format!("--gtest_random_seed={seed}")]);
         }
@@ -65,8 +65,8 @@ impl Framework for GoogleTest {
     }
 }
 
-/// Parses the output of a GoogleTest program; `None` if it mentions no tests. GoogleTest flushes
-/// its output before each test, so the test that crashed the program is known.
+/// Parses the output of a GoogleTest program, or returns `None` if the output mentions no tests.
+/// GoogleTest flushes its output before each test, so the test that crashed the program is known.
 fn printed(output: &[u8]) -> Option<Run> {
     let text = String::from_utf8_lossy(output);
     let mut run = Run { framework: "GoogleTest".to_owned(), ..Run::default() };
@@ -113,12 +113,12 @@ fn unfinished(name: String) -> Unfinished {
     Unfinished { name, ..Unfinished::default() }
 }
 
-/// A program of Catch2.
+/// A Catch2 program.
 #[derive(Debug)]
 pub(super) struct Catch2;
 
 /// Options of Catch2 programs that assay sets. Catch2 rejects options that are given twice, so the
-/// user's are left out.
+/// user's values are removed.
 const SET: [&str; 6] = ["-r", "--reporter", "-o", "--out", "-d", "--durations"];
 
 impl Framework for Catch2 {
@@ -161,7 +161,7 @@ impl Framework for Catch2 {
         let is_whole =
             ["</Catch>", "</Catch2TestRun>"].iter().any(|end| text.trim_end().ends_with(end));
         let (tests, open) = cases(&text);
-        // If the report is incomplete, a test has ended the program.
+        // If the report is incomplete, the test without a result ended the program.
         let unfinished = open.filter(|_| !is_whole).map(unfinished);
         if !is_whole && unfinished.is_none() {
             let (what, why) = (path.display().to_string(), "it breaks off".to_owned());
@@ -176,8 +176,8 @@ impl Framework for Catch2 {
     }
 }
 
-/// Parses the tests of Catch2's XML. Returns those with a result, and the name of one that has
-/// none, because it ended the program.
+/// Parses the tests in Catch2's XML. Returns those with a result, and the name of the test that has
+/// none because it ended the program.
 fn cases(text: &str) -> (Vec<Test>, Option<String>) {
     let mut xml = Xml::new(text.as_bytes(), "report.xml");
     let mut tests = Vec::new();

@@ -105,11 +105,12 @@ impl Framework for Printed {
     }
 }
 
-/// The file in the room of a run with the advice for a command that reports nothing.
+/// Name of the file in the directory of a run that contains advice for a command that reports
+/// nothing.
 const CURE: &str = "cure.txt";
 
-/// Returns advice for a command that starts a framework in a way that assay cannot reach: in
-/// general, to run the framework's own command line instead.
+/// Returns advice for a command that starts a framework in a way that assay cannot observe, which
+/// is usually to run the framework's own command line instead.
 fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
@@ -142,7 +143,7 @@ fn cure_for(call: &Call) -> Option<String> {
 }
 
 /// Finds the first command of a known framework among the lines that a call may run
-/// ([`Call::behind`]). Returns the variables that are set for it there, and the command.
+/// ([`Call::behind`]). Returns the variables that are set for the command, and the command.
 fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     let is_set = |word: &str| {
         word.split_once('=').is_some_and(|(name, value)| is_variable(name) && !value.contains('$'))

@@ -1,8 +1,8 @@
 //! pytest and unittest.
 //!
-//! pytest writes JUnit XML itself. The hook, a plugin loaded through the environment, reports more:
+//! pytest writes JUnit XML itself. The hook, a plugin loaded through the environment, also reports
 //! when each test began, how long its setup took, and which test was running if the process was
-//! killed. unittest has no reports and is run by a custom runner.
+//! killed. unittest has no reports, so a custom runner runs it.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, too_old};
 use crate::asking::{Answer, Request, RunRequirements};
@@ -18,7 +18,7 @@ use std::path::Path;
 const PLUGIN: &str = "assay_tests_hook";
 /// File name of the unittest runner.
 const RUNNER: &str = "assay_unittest.py";
-/// Options with which pytest depends on earlier failures, for which it needs its own cache.
+/// Options that make pytest depend on earlier failures, for which it needs its own cache.
 const BY_CACHE: [&str; 9] = [
     "--lf",
     "--last-failed",
@@ -84,7 +84,7 @@ impl Framework for Pytest {
 
     fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
         let cache = format!("cache_dir={}", room.join("cache").display());
-        // `--verbosity=-1` prints one name per line regardless of the user's verbosity options.
+        // `--verbosity=-1` prints one name per line, whatever the user's verbosity options.
         let options = ["--collect-only", "--color=no", "-o", &cache].map(str::to_owned);
         let mut call = call.clone();
         call.argv = call.with_options(&options);
@@ -111,7 +111,7 @@ pub(super) fn loaded(request: Request, room: &Path) -> Request {
     request
 }
 
-/// The plugins in the user's environment, followed by the hook.
+/// Returns the plugins in the user's environment, followed by the hook.
 fn plugins() -> String {
     let own = std::env::var("PYTEST_PLUGINS").ok().filter(|own| !own.is_empty());
     own.map_or_else(|| PLUGIN.to_owned(), |own| format!("{own},{PLUGIN}"))
@@ -159,7 +159,7 @@ impl Framework for Unittest {
             (Some(module), _) => {
                 argv.splice(module..module + 2, [runner]);
             }
-            // A script that runs the tests itself is run by the runner.
+            // If a script runs the tests itself, the runner runs the script.
             (None, Some(script)) => {
                 let python = call.is(&["manage.py"]).then(|| interpreter(call, &argv[script]));
                 let runner = python.into_iter().flatten().chain([runner, "--script".into()]);

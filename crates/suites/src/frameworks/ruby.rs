@@ -74,8 +74,8 @@ impl Framework for Rspec {
         let mut options = Vec::new();
         let mut task_options = Vec::new();
         if is_rspec {
-            // Fallback in case the hook is not loaded, for example because the environment was
-            // cleared.
+            // Fallback in case the hook is not loaded, for example because the command clears the
+            // environment.
             let report = room.join("report.json").display().to_string();
             options.extend(["--format".to_owned(), "json".to_owned(), "--out".to_owned(), report]);
         }
@@ -102,7 +102,7 @@ impl Framework for Rspec {
         }
         let report = answer.room.join("report.json");
         let results = reports::of_file(&report, answer);
-        // A report without examples, such as when a file cannot be loaded, has only messages.
+        // A report without examples has only messages, for example if a file cannot be loaded.
         let results = results.map_err(|error| match error {
             SuiteError::Garbage { .. } => {
                 SuiteError::NoReport { said: messages(&report).or_else(|| answer.message()) }
@@ -157,7 +157,7 @@ impl Framework for Minitest {
         wanted: &RunRequirements,
         room: &Path,
     ) -> Result<Request, SuiteError> {
-        // minitest reads its seed from `SEED`; for test-unit the hook sets it.
+        // minitest reads its seed from `SEED`; for test-unit, the hook sets the seed.
         let request = with_hook(Request::words(call.argv.clone()), wanted, room);
         Ok(match seed(wanted) {
             Some(seed) => ordered(request, wanted).env("SEED", seed.to_string()),

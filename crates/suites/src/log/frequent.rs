@@ -1,17 +1,16 @@
-//! Counts of a large number of distinct items in a table of bounded size that keeps the frequent
-//! ones.
+//! Counts a large number of distinct items in a table of bounded size that keeps the frequent ones.
 //!
 //! When the table is full, the median count is subtracted from every count, and items whose count
-//! drops to zero are removed; so each count is too low by at most the sum of the subtracted values.
+//! drops to zero are removed, so each count is too low by at most the sum of the subtracted values.
 //! This is the algorithm of Misra and Gries (1982, Finding repeated elements), with the median in
 //! place of the smallest count, as in Anderson and others (2017, A high-performance algorithm for
-//! identifying frequent items in data streams, section 2.3), so that an addition takes amortised
+//! identifying frequent items in data streams, section 2.3), so that an addition takes amortized
 //! constant time. Until the table is full, counts are exact.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Counts, with a value for each counted item.
+/// Counts of items, with a value for each item.
 pub(super) struct Frequent<V> {
     most: usize,
     entries: HashMap<u64, (u64, V), BuildHasherDefault<IdentityHasher>>,
@@ -24,8 +23,8 @@ impl<V> Frequent<V> {
         Self { most: most.max(2), entries: HashMap::default(), missed: 0 }
     }
 
-    /// Adds to the count of the item with this hash; `new` creates its value if it is not in the
-    /// table.
+    /// Adds `count` to the count of the item with the hash `key`. `new` creates the item's value if
+    /// the item is not in the table.
     pub(super) fn add(&mut self, key: u64, count: u64, new: impl FnOnce() -> V) -> &mut V {
         if self.entries.len() >= self.most && !self.entries.contains_key(&key) {
             self.shrink();
@@ -52,12 +51,12 @@ impl<V> Frequent<V> {
         self.missed
     }
 
-    /// Returns the entries in arbitrary order: hash, count, value.
+    /// Returns the hash, count and value of each entry, in arbitrary order.
     pub(super) fn into_entries(self) -> impl Iterator<Item = (u64, u64, V)> {
         self.entries.into_iter().map(|(key, (count, value))| (key, count, value))
     }
 
-    /// Returns the entries in arbitrary order.
+    /// Returns the hash, count and value of each entry by reference, in arbitrary order.
     pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u64, &V)> {
         self.entries.iter().map(|(key, (count, value))| (*key, *count, value))
     }

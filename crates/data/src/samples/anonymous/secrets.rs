@@ -1,8 +1,8 @@
 //! Removes values of variables, and words of command lines that look like secrets.
 //!
-//! A secret can be recognized only by its name: `--password=…`, `--token …`, `https://user:…@host`,
-//! and for some services by the first letters of their tokens. A secret that is a plain word in a
-//! plain place is kept, because it cannot be recognized.
+//! A secret can be recognized only by what its name is (`--password=…`, `--token …`,
+//! `https://user:…@host`) or, for some services, by the first letters of its token. An unnamed
+//! secret that looks like an ordinary word is kept because it cannot be recognized.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// Replacement for removed text.
 pub(super) const LEFT_OUT: &str = "…";
 
-/// Names of secrets.
+/// Pattern for the names of options, variables and headers whose values are secrets.
 const NAMES: &str = r"(?:[\w-]*[_-])?(?:\w*pass(?:word|wd|phrase|code)|pass|pwd|secrets?|token|api[-_]?key|access[-_]?key|private[-_]?key|auth|authorization|bearer|credentials?|cookie|session[-_]?id|signature)(?:[_-][\w-]*)?";
 
 fn pattern(text: &str) -> Regex {
@@ -28,19 +28,19 @@ static FOLLOWING: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)((?:^|\s)--?{NAMES}\s+)([^\s-]\S*)")));
 /// Matches `https://user:x@host`.
 static IN_URL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\w+://[^\s/:@]*:)([^\s/@]+)(@)"));
-/// Tokens with a recognizable prefix.
+/// Matches tokens with a recognizable prefix.
 static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ASIA|eyJ)[\w.-]{12,}")
 });
-/// Variables before a command.
+/// Matches a variable that is set before a command.
 static IN_FRONT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^((?:\s*env\s)?\s*[A-Za-z_]\w*=)("[^"]*"|'[^']*'|\S+)"#));
-/// A word that is followed by a secret as a separate word.
+/// Matches an option whose value, the next word, is a secret.
 static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)^--?{NAMES}$")));
-/// Our own option for variables.
+/// Matches assay's own options that set variables.
 static VARIABLES: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(--(?:old-|new-)?env)(?:=(.*))?$"));
 
-/// Returns the text without anything that looks like a secret. Idempotent.
+/// Returns the text without anything that looks like a secret. The operation is idempotent.
 pub fn without(text: &str) -> String {
     let keep_first = |found: &Captures<'_>| format!("{}{LEFT_OUT}", &found[1]);
     let text = GIVEN.replace_all(text, keep_first);
@@ -66,7 +66,7 @@ pub(super) fn of_variable(value: &mut String) {
     LEFT_OUT.clone_into(value);
 }
 
-/// Removes secrets from the words of our own command line.
+/// Removes secrets from the words of assay's own command line.
 pub(super) fn of_words(words: &mut [String]) {
     let variable = |assignment: &str| match assignment.split_once('=') {
         Some((name, _)) => format!("{name}={LEFT_OUT}"),

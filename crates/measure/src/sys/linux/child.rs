@@ -15,9 +15,9 @@ use rustix::process::{
 use super::launcher::Page;
 use super::signals;
 
-/// Makes the child end when this process does, for any reason, and resets its signal handlers to
-/// the state before this process installed its own. The child must be started on the main thread:
-/// the kernel watches the thread, not the process.
+/// Makes the child end when this process ends, for any reason, and restores the signal handlers
+/// that this process had before it installed its own. The child must be started on the main thread,
+/// because the kernel watches the thread, not the process.
 pub(crate) fn end_with_us(command: &mut Command) {
     // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
     // stack, so it needs no lock that another thread may have held at the time of the fork.
@@ -30,12 +30,12 @@ pub(crate) fn end_with_us(command: &mut Command) {
 }
 
 /// Like [`end_with_us`], for a program that starts others, which a signal to the program itself
-/// would not reach. The program leads a separate session, and therefore a group, and records that
-/// group in a guard's page before it can start anything. The guard kills the group when this
+/// would not reach. The program leads a session of its own, and therefore a process group, which it
+/// records in a guard's page before it can start anything. The guard kills the group when this
 /// process is gone.
 ///
-/// It leads a session rather than just a group, so that a process in it that accesses the terminal
-/// gets an error instead of being stopped forever, as in a background group.
+/// A session is used rather than only a group so that a process in it that accesses the terminal
+/// gets an error. In a background group, it would be stopped forever.
 pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
     // SAFETY: between fork and exec the child makes system calls only and writes one integer into
     // memory shared with the guard; it needs no lock that another thread may have held at the time
@@ -51,7 +51,7 @@ pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
     }
 }
 
-/// Lets the child inherit a descriptor, whose number is passed in an environment variable.
+/// Lets the child inherit a descriptor, and passes its number in an environment variable.
 pub(crate) fn hand_down(command: &mut Command, variable: &str, descriptor: &OwnedFd) {
     let number = descriptor.as_raw_fd();
     command.env(variable, number.to_string());
@@ -63,8 +63,8 @@ pub(crate) fn hand_down(command: &mut Command, variable: &str, descriptor: &Owne
     }
 }
 
-/// Makes the child lead its own session and outlive this process: no signal to our group or our
-/// terminal reaches it.
+/// Makes the child lead its own session and outlive this process: no signal sent to our group or by
+/// our terminal reaches it.
 pub(crate) fn lead_a_session(command: &mut Command) {
     // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
     // stack.

@@ -1,4 +1,4 @@
-//! The clock used by the launcher, and the processor time of the calling thread and of other
+//! The clock that the launcher uses, and the processor time of the calling thread and of other
 //! processes.
 
 #![expect(
@@ -13,7 +13,7 @@ fn nanoseconds(clock: ClockId) -> u64 {
     t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()
 }
 
-/// Returns the monotonic clock, in ns since an arbitrary time in the past.
+/// Returns the time of the monotonic clock, in ns since an arbitrary time in the past.
 pub(crate) fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }
@@ -23,8 +23,9 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 
-/// Returns the processor time used by a process, in ns, over all its threads including ended ones;
-/// `None` if it is gone. Excludes its children. Works for any process (clock_getcpuclockid(3)).
+/// Returns the processor time used by all threads of a process, including those that have ended, in
+/// ns; `None` if the process is gone. Children are not included. Works for any process
+/// (clock_getcpuclockid(3)).
 pub(crate) fn process_cpu_ns(process: u32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

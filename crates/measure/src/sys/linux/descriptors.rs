@@ -19,7 +19,7 @@ pub(crate) fn close_on_exec() {
     if done == 0 {
         return;
     }
-    // Kernels before 5.11.
+    // Kernels before 5.11 do not support the flag.
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
     let all = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for own in all.collect::<Vec<RawFd>>().into_iter().filter(|own| *own >= FIRST) {

@@ -12,9 +12,9 @@ use crate::runner::RunnerKind;
 
 const PAGE: usize = 4096;
 
-/// Returns the contents of a file of `/proc` or `/sys`. They are usually one page, which a single
-/// call reads; `fs::read_to_string` would ask for the size, which the kernel does not report, and
-/// then read repeatedly.
+/// Returns the contents of a file in `/proc` or `/sys`. Such a file usually has at most one page,
+/// which a single call reads. `fs::read_to_string` would first ask for the size, which the kernel
+/// does not report, and then make several reads.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut file = fs::File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PAGE);
@@ -61,7 +61,8 @@ pub(crate) fn hostname() -> Option<String> {
     line("/proc/sys/kernel/hostname")
 }
 
-/// Returns the kind of runner that runs the commands; `None` if its setting is invalid.
+/// Returns the kind of runner that runs the commands; `None` if the setting that selects it is
+/// invalid.
 pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
@@ -89,7 +90,8 @@ pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     Some(allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
-/// Returns true if commands can be restricted to this processor, which a sandbox may forbid.
+/// Returns true if commands can be restricted to this processor. This needs the launcher, and a
+/// sandbox may forbid it.
 pub(crate) fn can_pin(cpu: u32) -> bool {
     let mut set = CpuSet::new();
     let applies_settings = RunnerKind::chosen().is_ok_and(|kind| kind == RunnerKind::Launcher);
@@ -97,16 +99,16 @@ pub(crate) fn can_pin(cpu: u32) -> bool {
         return false;
     }
     set.set(cpu as usize);
-    // The setting is that of a thread.
+    // The affinity is set for one thread, so a separate thread tries it.
     std::thread::spawn(move || sched_setaffinity(None, &set).is_ok()).join().unwrap_or(false)
 }
 
-/// Returns true if processors share a core (SMT).
+/// Returns true if several logical processors share a core (SMT).
 pub(crate) fn smt_active() -> Option<bool> {
     integer("/sys/devices/system/cpu/smt/active").map(|active| active != 0)
 }
 
-/// Returns the frequency governors in use, each once, in alphabetical order.
+/// Returns the frequency governors in use, each once, in alphabetical order, separated by commas.
 pub(crate) fn governors() -> Option<String> {
     let policies = fs::read_dir("/sys/devices/system/cpu/cpufreq").ok()?.flatten();
     let mut found: Vec<String> =
@@ -125,7 +127,7 @@ pub(crate) fn turbo() -> Option<bool> {
     }
 }
 
-/// Returns the level of address space randomization: 0 none, 2 full.
+/// Returns the level of address space randomization, from 0 (none) to 2 (full).
 pub(crate) fn aslr() -> Option<i64> {
     integer("/proc/sys/kernel/randomize_va_space")
 }
@@ -136,7 +138,7 @@ pub(crate) fn load() -> Option<(f64, u64)> {
     parse::loadavg(&text("/proc/loadavg")?)
 }
 
-/// Returns the sizes of the machine's memory and of its swap space, in bytes.
+/// Returns the sizes of memory and swap space, in bytes.
 pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     let text = text("/proc/meminfo").unwrap_or_default();
     (parse::memory_total(&text), parse::swap_total(&text))
@@ -148,12 +150,13 @@ pub(crate) fn transparent_huge_pages() -> Option<String> {
     parse::chosen(&text).map(str::to_owned)
 }
 
-/// Returns the cgroups of this process, as written by the kernel.
+/// Returns the cgroups of this process, as written by the kernel; empty if they can't be read.
 pub(crate) fn own_groups() -> String {
     text("/proc/self/cgroup").unwrap_or_default()
 }
 
-/// Returns the lowest processor time limit of our cgroup and its ancestors, in processors.
+/// Returns the lowest processor time limit of our cgroup and its ancestors, as a number of
+/// processors; `None` if there is no limit.
 pub(crate) fn cgroup_cpu_quota(own: &str) -> Option<f64> {
     let quotas = groups(own, "cpu").into_iter().filter_map(|group| {
         text(group.join("cpu.max")).and_then(|t| parse::cpu_max(&t)).or_else(|| {
@@ -164,7 +167,8 @@ pub(crate) fn cgroup_cpu_quota(own: &str) -> Option<f64> {
     quotas.min_by(f64::total_cmp)
 }
 
-/// Returns the lowest memory limit of our cgroup and its ancestors, in bytes.
+/// Returns the lowest memory limit of our cgroup and its ancestors, in bytes; `None` if there is no
+/// limit.
 pub(crate) fn cgroup_memory_max(own: &str) -> Option<u64> {
     let limits = groups(own, "memory").into_iter().filter_map(|group| {
         let limit = text(group.join("memory.max"));
@@ -190,15 +194,17 @@ fn groups(own: &str, controller: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Reads the entry of the first processor. Only the beginning is read: on a large machine the whole
-/// file takes milliseconds, because the kernel queries the frequency of every processor.
+/// Reads the first processor's entry in `/proc/cpuinfo`. Only the beginning of the file is read: on
+/// a large machine reading it completely takes milliseconds, because the kernel queries the
+/// frequency of every processor.
 pub(crate) fn first_cpu() -> Option<parse::CpuInfo> {
     let mut start = [0; PAGE];
     let n = fs::File::open("/proc/cpuinfo").ok()?.read(&mut start).ok()?;
     Some(parse::cpuinfo(&String::from_utf8_lossy(&start[..n])))
 }
 
-/// Returns the kind of virtual machine, or `none` if the processor would report one and does not.
+/// Returns the kind of virtual machine. Returns `none` if the processor would report a hypervisor
+/// and does not.
 pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<String> {
     let dmi = Path::new("/sys/class/dmi/id");
     let names: Vec<String> =
@@ -214,7 +220,7 @@ pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<Strin
     cfg!(target_arch = "x86_64").then(|| "none".to_owned())
 }
 
-/// Returns the kind of container, if it leaves traces.
+/// Returns the kind of container; `None` if there is no sign of one.
 pub(crate) fn container() -> Option<String> {
     let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
     let marked = marks.iter().find(|(mark, _)| Path::new(mark).exists());
@@ -226,14 +232,15 @@ pub(crate) fn container() -> Option<String> {
     )
 }
 
-/// Returns the fraction of all processor time since boot that the hypervisor gave to others.
+/// Returns the fraction of all processor time since boot that the hypervisor gave to other
+/// machines.
 pub(crate) fn steal_share() -> Option<f64> {
     let ticks = parse::cpu_ticks(&text("/proc/stat")?)?;
     (ticks.total > 0).then(|| ticks.steal as f64 / ticks.total as f64)
 }
 
-/// Returns the processor time that the hypervisor gave to others, over all processors since boot,
-/// in seconds.
+/// Returns the processor time since boot that the hypervisor gave to other machines, summed over
+/// all processors, in seconds.
 pub(crate) fn steal_seconds() -> Option<f64> {
     let ticks = parse::cpu_ticks(&text("/proc/stat")?)?;
     Some(ticks.steal as f64 / rustix::param::clock_ticks_per_second() as f64)
@@ -244,18 +251,19 @@ pub(crate) fn clock_source() -> Option<String> {
     line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// Returns true if each session gets an equal share of the processors.
+/// Returns true if the scheduler gives each session an equal share of the processors.
 pub(crate) fn sched_autogroup() -> Option<bool> {
     integer("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on != 0)
 }
 
-/// Returns the time of each second that real-time tasks may use, in µs; -1 for no limit.
+/// Returns the time of each period (usually a second) that real-time tasks may use, in µs; -1 if
+/// there is no limit.
 pub(crate) fn sched_rt_runtime_us() -> Option<i64> {
     integer("/proc/sys/kernel/sched_rt_runtime_us")
 }
 
-/// Returns the level of restriction of performance counters for unprivileged users: -1 means none,
-/// higher levels restrict more.
+/// Returns how much unprivileged users are restricted in using performance counters: -1 means not
+/// at all, and higher levels restrict more.
 pub(crate) fn perf_event_paranoid() -> Option<i64> {
     integer("/proc/sys/kernel/perf_event_paranoid")
 }
@@ -265,8 +273,8 @@ pub(crate) fn isolated_cpus() -> Option<String> {
     line("/sys/devices/system/cpu/isolated")
 }
 
-/// Returns the processors without a timer tick while they run a single task, as the kernel lists
-/// them. A kernel with support for it that is not configured writes `(null)`.
+/// Returns the processors that have no timer tick while they run a single task, as the kernel lists
+/// them; `None` if the kernel writes `(null)`, because they are not configured.
 pub(crate) fn nohz_full() -> Option<String> {
     line("/sys/devices/system/cpu/nohz_full").filter(|list| parse::cpu_list(list).is_some())
 }
@@ -282,7 +290,7 @@ pub(crate) fn thermal_throttle_count() -> Option<i64> {
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, &n| sum.saturating_add(n)))
 }
 
-/// Returns true if there is a mains supply and none is plugged in.
+/// Returns true if the machine has mains power supplies and none of them is plugged in.
 pub(crate) fn on_battery() -> Option<bool> {
     let supplies = fs::read_dir("/sys/class/power_supply").ok()?.flatten();
     let online: Vec<i64> = supplies

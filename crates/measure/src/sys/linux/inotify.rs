@@ -1,5 +1,5 @@
-//! Events of the directories below a directory (inotify(7)). `files` decides which files are
-//! skipped, and interprets the events.
+//! Reports changes in a directory and those below it, using inotify(7). `files` decides which files
+//! are skipped, and interprets the events.
 
 use crate::files::Changes;
 use rustix::fs::inotify::{
@@ -17,14 +17,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Size of the buffer for one read, in bytes: some hundred events.
+/// Size of the buffer for one read, in bytes; it holds several hundred events.
 const BUFFER: usize = 1 << 14;
 /// Maximum number of events handled in one call; further events are left for the next call.
 const MOST_EVENTS: usize = 100_000;
 
-/// File systems on which the kernel does not see changes by other writers (`f_type` of statfs(2)):
-/// NFS, SMB, CIFS, 9P, Coda, AFS, those served by programs (FUSE), and shared folders of virtual
-/// machines.
+/// File systems on which the kernel does not see changes made by other writers, by their `f_type`
+/// in statfs(2): NFS, SMB, CIFS, 9P, Coda, AFS, those implemented by programs (FUSE), and shared
+/// folders of virtual machines.
 const DEAF: [u32; 9] = [
     0x6969,
     0x517B,
@@ -40,28 +40,28 @@ const DEAF: [u32; 9] = [
 /// Reasons why there are no events.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// This user watches too many directories.
+    /// The user's limit of watched directories is reached.
     Watches,
-    /// Too many programs of this user have inotify instances.
+    /// The user's limit of inotify instances is reached.
     Instances,
-    /// The file system does not report the changes of others.
+    /// The file system does not report changes made by other writers.
     Deaf,
     /// The directory does not exist.
     Gone,
     Other(io::Error),
 }
 
-/// The watched directories below a directory.
+/// A directory and those below it, all of which are watched.
 #[derive(Debug)]
 pub(crate) struct Tree {
     queue: OwnedFd,
     top: PathBuf,
     directories: HashMap<i32, PathBuf>,
-    /// The watch of the parent of the top directory.
+    /// Watch on the parent of the top directory.
     above: Option<i32>,
 }
 
-/// Returns a limit from `/proc/sys`.
+/// Returns the inotify limit with this name in `/proc/sys/fs/inotify`.
 pub(crate) fn limit(name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
     text.trim().parse().ok()
@@ -103,8 +103,8 @@ impl Tree {
         self.directories.len()
     }
 
-    /// Watches a directory and those below it. Records the files in them if `found` is given, since
-    /// these may have been created before the watch.
+    /// Watches a directory and those below it. If `found` is given, also records the files in them,
+    /// since they may have been created before the watch.
     fn add(
         &mut self,
         directory: PathBuf,
@@ -128,11 +128,11 @@ impl Tree {
                     self.directories.insert(number, directory.clone());
                 }
                 Err(Errno::NOSPC) => return Err(Trouble::Watches),
-                // It is gone already, or we may not look into it.
+                // The directory is gone already, or we have no permission to read it.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => continue,
                 Err(error) => return Err(Trouble::Other(error.into())),
             }
-            // After adding the watch: later changes cause events.
+            // Read only now, because changes after the watch was added cause events.
             let Ok(entries) = fs::read_dir(&directory) else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
@@ -244,8 +244,8 @@ impl Tree {
             }
             return Ok(());
         }
-        // A new file is reported when it is written, except for those that are never written:
-        // links.
+        // A new file is reported when it is written. Links are never written, so they are reported
+        // when they are created.
         let is_only_made = events.contains(ReadFlags::CREATE)
             && fs::symlink_metadata(&path).is_ok_and(|own| own.is_file() && own.nlink() == 1);
         if !is_only_made {

@@ -1,11 +1,12 @@
-//! Settings of the machine that affect how steady measurements are: reading them, planning the
-//! writes for another value, writing, and restoring.
+//! Settings of the machine that affect how steady measurements are. This module reads them, plans
+//! the writes that give a setting another value, makes these writes, and restores the previous
+//! values.
 //!
-//! The files are those of the kernel's documentation of cpufreq, intel_pstate and the scheduler.
-//! Only [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`] write. A list of
-//! changes may come from a journal that somebody else could have written, and be restored by root.
-//! Therefore a change is made only to a file that belongs to its knob, with a value that such a
-//! knob can have.
+//! The files are described in the kernel's documentation of cpufreq, intel_pstate and the
+//! scheduler. Only [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`] write. A
+//! list of changes may come from a journal that someone else could have written, and be restored by
+//! root. Therefore a change is made only to a file that belongs to its knob, with a value that such
+//! a knob can have.
 
 use assay_data::system_error::reason;
 use std::fs::{self, OpenOptions};
@@ -17,12 +18,12 @@ use rustix::fs::{Access, access};
 /// A setting and its requested value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knob {
-    /// The frequency governor, for all processors: `performance` and so on.
+    /// The frequency governor of all processors, such as `performance`.
     Governor(String),
     /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// Time of each period (usually a second) that real-time tasks may use, in µs; `None` for no
-    /// limit.
+    /// Time of each period (usually a second) that real-time tasks may use, in µs; `None` if there
+    /// is no limit.
     RtRuntime(Option<u32>),
     /// True if each session gets an equal share of the processors.
     Autogroup(bool),
@@ -37,7 +38,7 @@ const AUTOGROUP: &str = "autogroup";
 pub(crate) const NAMES: [&str; 4] = [GOVERNOR, TURBO, RT_RUNTIME, AUTOGROUP];
 
 impl Knob {
-    /// Returns its name: `governor`, `turbo`, `rt-runtime` or `autogroup`.
+    /// Returns the knob's name: `governor`, `turbo`, `rt-runtime` or `autogroup`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Governor(_) => GOVERNOR,
@@ -48,26 +49,26 @@ impl Knob {
     }
 }
 
-/// A change of one file, planned or made.
+/// A planned or completed change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Name of the knob that is changed.
     pub knob: &'static str,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The contents before, without the line ending.
+    /// Previous contents, without the line ending.
     pub before: String,
-    /// The intended contents.
+    /// Intended contents, without the line ending.
     pub after: String,
 }
 
 /// Result of undoing a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// The previous value was written back, and has been read back from the file.
+    /// The previous value was written, and was confirmed by reading the file.
     Restored,
     /// Nothing was written, because the file does not contain the value that the change writes: the
-    /// change was not made, was already undone, or the file has been changed by someone else since.
+    /// change was not made, was already undone, or was overwritten by someone else.
     LeftAlone {
         /// The current contents of the file.
         now: String,
@@ -105,19 +106,20 @@ pub enum KnobError {
         /// The available values.
         offered: Vec<String>,
     },
-    /// The file accepted the value, but had different contents afterwards. It was restored.
+    /// The value was written without an error, but the file had other contents afterwards.
+    /// [`Machine::apply`] has then written the previous value back.
     #[error("`{knob}` did not change: `{}` was set to `{wanted}` and says `{found}`", path.display())]
     NotKept {
         /// The knob's name.
         knob: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The value that was written.
         wanted: String,
         /// The contents read back afterwards.
         found: String,
     },
-    /// A change that cannot be part of a plan for this machine; nothing was written.
+    /// A change that cannot be part of a plan for this machine; it was not made.
     #[error("assay does not change `{}` to `{value}`: it is left as it is", path.display())]
     NotOurs {
         /// The file that the change names.
@@ -130,14 +132,14 @@ pub enum KnobError {
     Io {
         /// The knob's name.
         knob: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
     },
 }
 
-/// The files with the settings of a machine.
+/// The files that contain the settings of a machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     root: PathBuf,
@@ -149,26 +151,25 @@ impl Machine {
         Self::at(Path::new("/"))
     }
 
-    /// Returns a machine whose `sys` and `proc` are in another directory: a fake one for tests, or
-    /// the host's as seen by a container.
+    /// Returns a machine whose `sys` and `proc` are below `root`: a fake one for tests, or the
+    /// host's as seen from a container.
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
-    /// Returns the current value of a knob: each of its files with its contents. The value in
-    /// `knob` does not matter.
+    /// Returns a knob's files with their current contents. The value in `knob` does not matter.
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOffered`] if the file does not exist, [`KnobError::Io`] if it cannot be
-    /// read.
+    /// Returns [`KnobError::NotOffered`] if the knob has no readable files, and [`KnobError::Io`]
+    /// if reading one fails.
     pub fn read(&self, knob: &Knob) -> Result<Vec<(PathBuf, String)>, KnobError> {
         let name = knob.name();
         let mut found = Vec::new();
         for path in self.files(name) {
             match fs::read_to_string(&path) {
                 Ok(text) => found.push((path, text.trim().to_owned())),
-                // All processors of this policy are offline.
+                // All processors that this file applies to are offline.
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
                 Err(error) => return Err(KnobError::Io { knob: name, path, error }),
             }
@@ -187,8 +188,9 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read); also [`KnobError::UnknownValue`], and
-    /// [`KnobError::NotPermitted`] if a file would have to be written but must not be.
+    /// Returns the errors of [`read`](Self::read), [`KnobError::UnknownValue`] if the value is not
+    /// supported, and [`KnobError::NotPermitted`] if a file would have to be written but may not
+    /// be.
     pub fn plan(&self, knob: &Knob) -> Result<Vec<Change>, KnobError> {
         let name = knob.name();
         let mut changes = Vec::new();
@@ -204,13 +206,15 @@ impl Machine {
         Ok(changes)
     }
 
-    /// Makes changes one after the other, and reads each back. Stops at the first failure; earlier
-    /// changes remain, and [`restore`](Self::restore) with the same list undoes them.
+    /// Makes changes one after another, and confirms each by reading the file. Stops at the first
+    /// failure. Earlier changes remain, and [`restore`](Self::restore) with the same list undoes
+    /// them.
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOurs`] before anything is written if a change cannot be part of a plan;
-    /// [`KnobError::NotPermitted`], [`KnobError::NotKept`] and [`KnobError::Io`].
+    /// Returns [`KnobError::NotOurs`], before anything is written, if a change cannot be part of a
+    /// plan, and [`KnobError::NotPermitted`], [`KnobError::NotKept`] or [`KnobError::Io`] if a
+    /// change fails.
     pub fn apply(&self, changes: &[Change]) -> Result<(), KnobError> {
         changes.iter().try_for_each(|change| self.check(change, &change.after))?;
         for change in changes {
@@ -229,10 +233,10 @@ impl Machine {
         Ok(())
     }
 
-    /// Undoes changes, last first. A file that does not contain the value written by its change is
-    /// left alone. All changes are attempted, even after a failure.
+    /// Undoes changes, starting with the last. A file that does not contain the value written by
+    /// its change is left alone. All changes are attempted, even after a failure.
     ///
-    /// Returns the result of each change, in the order of `changes`. The errors are those of
+    /// Returns the result for each change, in the order of `changes`. The errors are those of
     /// [`apply`](Self::apply).
     pub fn restore(&self, changes: &[Change]) -> Vec<Result<Undone, KnobError>> {
         let mut results: Vec<_> = changes.iter().rev().map(|change| self.undo(change)).collect();
@@ -260,11 +264,11 @@ impl Machine {
     }
 
     /// Writes dirty data to the disk, and then makes the kernel drop cached files, directories and
-    /// inodes. This may take seconds, and everything on this machine is slower for a while.
+    /// inodes. This may take seconds, and slows down everything on the machine for a while.
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOffered`], [`KnobError::NotPermitted`] or [`KnobError::Io`].
+    /// Returns an error if the kernel has no file for this, or it can't be written.
     pub fn drop_caches(&self) -> Result<(), KnobError> {
         let path = self.root.join("proc/sys/vm/drop_caches");
         rustix::fs::sync();
@@ -288,7 +292,7 @@ impl Machine {
             AUTOGROUP => vec![kernel.join("sched_autogroup_enabled")],
             _ => Vec::new(),
         };
-        // If both files for turbo exist, the first one is effective.
+        // If both files for turbo exist, the first one takes effect.
         candidates.into_iter().filter(|path| path.is_file()).take(1).collect()
     }
 
@@ -329,7 +333,7 @@ impl Machine {
         }
     }
 
-    /// Refuses a change that cannot be part of a plan.
+    /// Returns an error if a change cannot be part of a plan.
     fn check(&self, change: &Change, value: &str) -> Result<(), KnobError> {
         let possible = match change.knob {
             GOVERNOR => {
@@ -390,7 +394,7 @@ fn read_back(change: &Change) -> Result<String, KnobError> {
         .map_err(|error| failure(change.knob, change.path.clone(), error))
 }
 
-/// Writes a file without ever creating it: a missing file is an error.
+/// Writes a value to an existing file. Never creates one: a missing file is an error.
 fn write(knob: &'static str, path: &Path, value: &str) -> Result<(), KnobError> {
     let mut options = OpenOptions::new();
     let written = options.write(true).truncate(true).open(path).and_then(|mut file| {

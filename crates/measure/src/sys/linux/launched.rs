@@ -1,5 +1,5 @@
-//! The launcher as the engine of a runner: subjects are registered with it and run by it, and it is
-//! ended when the user interrupts twice.
+//! The launcher as the engine of a runner. Subjects are registered with the launcher, which runs
+//! them. It is ended when the user interrupts twice.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::wire::{MOST_PADDING, Reply, Request};
 ///
 /// # Errors
 ///
-/// If the system does not allow the launcher to start.
+/// Returns an error if the system does not allow the launcher to start.
 pub(crate) fn launcher() -> io::Result<Box<dyn Engine>> {
     Ok(Box::new(Launcher::start()?))
 }

@@ -1,9 +1,9 @@
-//! The process of the launcher: its start, the socket to it and the page shared with it.
+//! Starts the launcher's process, and manages its socket and the page shared with it.
 //!
 //! This module moves bytes and detects when the launcher is gone; `wire` interprets the bytes, and
-//! `runner` handles a loss. A [`Link`] is the process and the socket alone, which is all that a
-//! guard needs. The launcher is started from a memory file, so that nothing need be installed; if
-//! that is refused, from a private file that is removed immediately.
+//! `runner` handles the loss of a launcher. A [`Link`] consists only of the process and the socket.
+//! The launcher is started from a memory file, so that nothing has to be installed. If that is
+//! refused, it is started from a private file that is removed immediately.
 
 #![expect(unsafe_code, reason = "mapping and reading the page that is shared with the launcher")]
 
@@ -41,7 +41,8 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 
 const PAGE: usize = 4096;
 
-/// Interval at which a caller that waits for an answer checks whether the launcher is stopped.
+/// Default interval at which a caller that waits for an answer checks whether the launcher is
+/// stopped.
 const PULSE: Duration = Duration::from_secs(1);
 /// Time after which a stopped launcher that nobody continues is ended together with its run.
 const MOST_STOPPED: Duration = Duration::from_secs(5);
@@ -66,18 +67,18 @@ enum WakeReason {
 /// Destination of the process's output.
 #[derive(Clone, Copy)]
 enum OutputTarget {
-    /// The output of `assay`, to be inherited by commands.
+    /// The output of `assay`, which commands inherit.
     Inherited,
     /// No output.
     Nowhere,
 }
 
-/// A process of the embedded program, and the socket to it.
+/// A process of the launcher's program, and the socket to it.
 pub(crate) struct Link {
     process: Child,
     socket: OwnedFd,
-    /// Partially received reply. Replies are small and arrive whole, but a stream does not
-    /// guarantee that.
+    /// The part of a reply that has been received. Replies are small and arrive whole, but a stream
+    /// does not guarantee that.
     partial: [u8; REPLY_LENGTH],
     received: usize,
     /// Current time limit for reading from the socket.
@@ -93,16 +94,16 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts a launcher and sends it the greeting, whose answer is not awaited: it arrives before
-    /// the answer to the first request.
+    /// Starts a launcher and sends the greeting. The answer to it is not awaited, and arrives
+    /// before the answer to the first request.
     pub(crate) fn start() -> io::Result<Self> {
         let mut launcher = Self::greet(Link::start(OutputTarget::Inherited)?)?;
         launcher.link.greeting = true;
         Ok(launcher)
     }
 
-    /// Starts a launcher that runs nothing, but kills the group in its page when `assay` is gone,
-    /// for any reason.
+    /// Starts a launcher that runs nothing, but kills the process group recorded in its page when
+    /// `assay` is gone, for any reason.
     pub(crate) fn start_as_guard() -> io::Result<Self> {
         let mut guard = Self::greet(Link::start_silent()?)?;
         match guard.link.acknowledged()? {
@@ -124,7 +125,7 @@ impl Launcher {
         &mut self.link
     }
 
-    /// Kills the launcher; a run that it is about to start does not survive it.
+    /// Kills the launcher. If it is about to start a run, that run does not survive.
     pub(crate) fn kill(&mut self) -> io::Result<()> {
         self.link.process.kill()
     }
@@ -139,7 +140,7 @@ impl Launcher {
 }
 
 impl Link {
-    /// Starts a process without output.
+    /// Starts a process of the launcher's program that has no output.
     pub(crate) fn start_silent() -> io::Result<Self> {
         Self::start(OutputTarget::Nowhere)
     }
@@ -172,7 +173,7 @@ impl Link {
 
     /// Makes the process exit, without waiting for it.
     pub(crate) fn dismiss(&self) {
-        // The end of the stream makes it exit. It is harmless if it has exited already.
+        // The process exits at the end of the stream. If it has exited already, this is harmless.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 
@@ -187,7 +188,7 @@ impl Link {
         self.process.wait()
     }
 
-    /// Kills the process, before it can do anything more, and waits for it.
+    /// Kills the process before it can do anything more, and waits for it.
     pub(crate) fn kill(&mut self) {
         // The only possible error is that it is gone already, which is harmless.
         let _ = self.process.kill();
@@ -227,8 +228,8 @@ impl Link {
         Ok(())
     }
 
-    /// Sleeps until the launcher answers, a signal comes or the launcher is gone. A launcher that
-    /// was stopped and not continued for five seconds is killed.
+    /// Sleeps until the launcher answers, a signal arrives, or the launcher is gone. A launcher
+    /// that was stopped and not continued for five seconds is killed.
     pub(crate) fn receive(&mut self) -> io::Result<Answer> {
         self.receive_watching(PULSE, &[], &mut || true)
     }
@@ -319,11 +320,12 @@ impl Link {
 }
 
 impl Drop for Launcher {
-    /// Ends the launcher, after killing the group that it has in flight.
+    /// Kills the process group in flight, if any, and the launcher with it. Otherwise dropping the
+    /// link ends the launcher.
     fn drop(&mut self) {
         if self.page.kill_group() {
-            // It may be waiting for a process that cannot be waited for, so it is killed. The only
-            // possible error is that it is already gone, which is harmless.
+            // The launcher may be waiting for a process that cannot be waited for, so it is killed.
+            // The only possible error is that it is already gone, which is harmless.
             let _ = self.link.process.kill();
         }
     }
@@ -349,7 +351,7 @@ unsafe impl Sync for Page {}
 
 impl Page {
     fn map(file: BorrowedFd<'_>) -> io::Result<Self> {
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address that the kernel chooses touches none of our memory.
         let address = unsafe {
             mmap(null_mut(), PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)?
         };
@@ -363,8 +365,8 @@ impl Deref for Page {
     type Target = Group;
 
     fn deref(&self) -> &Group {
-        // SAFETY: the mapping lives as long as `self`, is aligned to a page, and both sides write
-        // the integer in one piece.
+        // SAFETY: the mapping lives as long as `self` and is aligned to a page, and both sides
+        // write the integer in one piece.
         unsafe { self.address.as_ref() }
     }
 }
@@ -386,7 +388,8 @@ impl Drop for Page {
 fn spawn(socket: &OwnedFd, talk: OutputTarget) -> io::Result<Child> {
     match spawn_from_memory(socket, talk) {
         Ok(child) => Ok(child),
-        // Hardened systems refuse to execute memory files, or have no /proc to name them by.
+        // Hardened systems refuse to execute memory files, or have no `/proc` that gives them a
+        // path.
         Err(_) => spawn_from_file(socket, talk, &std::env::temp_dir()),
     }
 }
@@ -414,8 +417,8 @@ fn spawn_from_file(socket: &OwnedFd, talk: OutputTarget, directory: &Path) -> io
         })?;
     let mut spawned = spawn_path(&path, socket, talk);
     for _ in 0..50 {
-        // A thread that started a process in the meantime may hold our file open for writing there,
-        // until that process reaches its exec.
+        // A process that another thread has started in the meantime may hold our file open for
+        // writing until it calls exec.
         if spawned.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::ExecutableFileBusy) {
             std::thread::sleep(std::time::Duration::from_millis(2));
             spawned = spawn_path(&path, socket, talk);

@@ -24,7 +24,7 @@ pub struct PinnedFile {
 
 // SAFETY: the mapping is never read; it is only unmapped, once, by its owner.
 unsafe impl Send for PinnedFile {}
-// SAFETY: as above: a shared reference can only return the length.
+// SAFETY: as above; a shared reference gives access only to the length.
 unsafe impl Sync for PinnedFile {}
 
 impl PinnedFile {
@@ -42,11 +42,10 @@ impl Drop for PinnedFile {
     }
 }
 
-/// Locks files in memory independently of each other. Files that can't be locked are skipped, and
-/// the reason is returned for each. Contents that are not yet in memory are read from the disk
-/// first.
+/// Locks files in memory, each independently of the others. For a file that can't be locked, the
+/// reason is returned. Contents that are not yet in memory are first read from the disk.
 ///
-/// Errors name the limit if it is too low. For a file that is empty or not regular, the error is
+/// An error names the limit if it is too low. For a file that is empty or not regular, the error is
 /// `InvalidInput`.
 pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<PinnedFile, io::Error>)> {
     paths.iter().map(|path| (path.clone(), lock(path))).collect()
@@ -75,8 +74,8 @@ fn lock(path: &Path) -> io::Result<PinnedFile> {
     }
 }
 
-/// Adds the limit to the error if it may be the reason. The limit also covers memory that is
-/// already locked, so the length alone does not tell whether it was exceeded.
+/// Adds the limit to the error if it may be the reason. Memory that is already locked counts toward
+/// the limit, so the length alone does not show whether the limit was exceeded.
 fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Error {
     let limited = !privileges.ipc_lock && privileges.memlock_limit < u64::MAX;
     if !limited || !matches!(error, Errno::NOMEM | Errno::PERM | Errno::AGAIN) {
@@ -93,8 +92,8 @@ fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Erro
 }
 
 fn map(file: &File, length: usize) -> io::Result<PinnedFile> {
-    // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours, and
-    // nothing will read through it.
+    // SAFETY: a new mapping at an address that the kernel chooses touches none of our memory, and
+    // is never read.
     let address =
         unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0)? };
     let address = NonNull::new(address).expect("a mapping is never at address zero");

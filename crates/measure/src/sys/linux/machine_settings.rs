@@ -7,17 +7,19 @@ use std::fs;
 /// (Debian's kernel refuses at 3).
 const REFUSED_FROM: i64 = 3;
 
-/// Lowest level at which unprivileged users may not sample inside the kernel.
+/// Lowest level of `kernel.perf_event_paranoid` at which unprivileged users may not sample inside
+/// the kernel.
 const KERNEL_HIDDEN_FROM: i64 = 2;
 
-/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample code
-/// within the kernel.
+/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample code in
+/// the kernel; otherwise `None`.
 pub(crate) fn perf_without_kernel() -> Option<i64> {
     let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
     (level >= KERNEL_HIDDEN_FROM && !privileges().perfmon).then_some(level)
 }
 
-/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample at all.
+/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample at all;
+/// otherwise `None`.
 pub(crate) fn perf_refused() -> Option<i64> {
     let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
     (level >= REFUSED_FROM && !privileges().perfmon).then_some(level)

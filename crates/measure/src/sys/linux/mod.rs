@@ -1,4 +1,5 @@
-//! Linux: the launcher from a memory file, the shared page, signal handlers, `/proc` and `/sys`.
+//! Linux: the launcher, which is started from a memory file, the page shared with it, signal
+//! handlers, `/proc` and `/sys`.
 
 pub(crate) mod child;
 pub(crate) mod clock;

@@ -1,6 +1,6 @@
-//! Parses the texts of Linux in `/proc` and `/sys`: pure functions, which return `None` for unknown
-//! formats. The formats are those of proc(5), cgroups(7) and the kernel's own documentation of
-//! sysfs.
+//! Parses the texts that Linux provides in `/proc` and `/sys`. All functions are pure and return
+//! `None` for unknown formats. The formats are those of proc(5), cgroups(7) and the kernel's
+//! documentation of sysfs.
 
 /// Parses the first and the fourth field of `/proc/loadavg`: the load average over one minute, and
 /// the number of running or ready tasks.
@@ -37,7 +37,7 @@ fn kib_field(text: &str, name: &str) -> Option<u64> {
 pub(crate) struct CpuInfo {
     /// Model name; `None` on ARM kernels.
     pub(crate) model: Option<String>,
-    /// True if the processor reports a hypervisor.
+    /// True if the processor reports that it runs under a hypervisor.
     pub(crate) hypervisor: bool,
 }
 
@@ -78,8 +78,8 @@ pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// Returns the choice in brackets in `always [madvise] never`; the text itself if there are no
-/// brackets.
+/// Returns the choice in brackets in a text such as `always [madvise] never`; the text itself if
+/// there are no brackets.
 pub(super) fn chosen(text: &str) -> Option<&str> {
     let choice = match text.split_once('[') {
         Some((_, rest)) => rest.split_once(']')?.0,
@@ -101,14 +101,14 @@ pub(super) fn share(quota: &str, period: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// Returns a memory limit in bytes. `None` without a limit, which cgroup 2 writes as `max`, and
-/// cgroup 1 as the largest number of whole pages.
+/// Returns a memory limit, in bytes; `None` if there is no limit, which cgroup 2 writes as `max`
+/// and cgroup 1 as the largest number of whole pages.
 pub(super) fn memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|&bytes: &u64| bytes < 1 << 60)
 }
 
-/// Returns the path of our cgroup in `/proc/self/cgroup`: that of version 2 for `None`, otherwise
-/// that of the named controller of version 1.
+/// Returns the path of our cgroup in `/proc/self/cgroup`. With `None`, this is the path in version
+/// 2; otherwise, the path of the named controller in version 1.
 pub(super) fn cgroup_path<'a>(text: &'a str, controller: Option<&str>) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
@@ -121,17 +121,17 @@ pub(super) fn cgroup_path<'a>(text: &'a str, controller: Option<&str>) -> Option
     })
 }
 
-/// Processor time since boot from `/proc/stat`, in clock ticks.
+/// Processor time since boot from `/proc/stat`, in clock ticks, summed over all processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuTicks {
-    /// Time that the hypervisor gave to others while we wanted to run.
+    /// Time that the hypervisor gave to other machines while this one had work to do.
     pub(super) steal: u64,
-    /// The sum of busy, idle and stolen time.
+    /// Sum of busy, idle and stolen time.
     pub(super) total: u64,
 }
 
-/// Parses the first line of `/proc/stat`. The last two fields (guest time) are already included in
-/// the first two.
+/// Parses the first line of `/proc/stat`. Its last two fields, the guest times, are ignored because
+/// the first two already include them.
 pub(super) fn cpu_ticks(text: &str) -> Option<CpuTicks> {
     let mut fields = text.lines().next()?.split_ascii_whitespace();
     if fields.next()? != "cpu" {
@@ -149,7 +149,7 @@ pub(super) fn pretty_name(text: &str) -> Option<&str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Returns the hypervisor identified by the names of the machine's vendor and model.
+/// Returns the hypervisor that the machine's vendor and product names identify.
 pub(super) fn hypervisor_by_name(names: &str) -> Option<&'static str> {
     let names = names.to_ascii_lowercase();
     let known = [

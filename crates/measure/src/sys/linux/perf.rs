@@ -1,7 +1,8 @@
-//! The events that Linux counts by name, and the descriptors behind `counters`.
+//! The events that Linux counts, by name, and the descriptors behind `counters`.
 //!
-//! The names are those of perf-list(1); their meaning for the kernel is in perf_event_open(2). This
-//! module opens and reads. `counters` interprets the readings, and words the refusals.
+//! The names are those of perf-list(1), and perf_event_open(2) describes what they mean to the
+//! kernel. This module opens and reads events; `counters` interprets the readings, and words the
+//! refusals.
 
 #![expect(unsafe_code, reason = "perf_event_open(2) has no safe wrapper")]
 
@@ -13,20 +14,21 @@ use perf_event_open_sys::bindings::{self as kernel, perf_event_attr};
 
 use super::facts;
 
-/// Maximum number of hardware events in one group: most processors have at least this many free
+/// Maximum number of hardware events in a group. Most processors have at least this many free
 /// counters.
 const GROUP: usize = 4;
 
-/// An event as requested from the kernel, by the numbers of `linux/perf_event.h`.
+/// An event as requested from the kernel, with the numbers of `linux/perf_event.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A hardware counter.
     Hardware(u32),
-    /// A hardware counter for one of the caches: reads, and their result.
+    /// A hardware counter for reads of a cache: the number of the cache, and whether all accesses
+    /// or only misses are counted.
     Cache(u32, u32),
-    /// Counted by the kernel.
+    /// An event that the kernel counts.
     Software(u32),
-    /// Counted by the kernel, for an event that occurs only in kernel mode.
+    /// An event that the kernel counts and that occurs only in kernel mode.
     SoftwareInKernel(u32),
 }
 
@@ -60,8 +62,8 @@ impl Source {
     }
 }
 
-/// Names of the events, the most useful first, each with perf's alternative name; empty if it has
-/// none.
+/// The supported events, the most useful first: the name, perf's alternative name (empty if there
+/// is none), and the event.
 pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     use Source::{Cache, Hardware as Hw, Software as Sw, SoftwareInKernel};
     use kernel::*;
@@ -100,14 +102,15 @@ pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     ]
 };
 
-/// The contents of a descriptor: totals since it was opened, for the process and all its
+/// The contents of an event's descriptor: totals since it was opened, for the process and all its
 /// descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) value: u64,
-    /// Time for which it should have counted, in ns.
+    /// Time during which the event should have been counted, in ns.
     pub(crate) enabled: u64,
-    /// Time for which it did count, in ns: less if other events used the counter in between.
+    /// Time during which the event was counted, in ns. It is less than `enabled` if other events
+    /// used the counter in between.
     pub(crate) running: u64,
 }
 
@@ -126,13 +129,15 @@ impl Descriptor {
     }
 }
 
-/// Opens events on a process. Hardware events are opened in groups, so that those of one group are
-/// counted over exactly the same periods and their ratios are valid.
+/// Opens events for a process. Hardware events are opened in groups: the events of a group are
+/// counted over exactly the same periods, so that their ratios are valid.
 pub(crate) struct Opener {
     process: i32,
-    /// True if the kernel refused to count its own work.
+    /// True if the kernel refused to count events in kernel mode, so that only user mode is
+    /// counted.
     pub(crate) user_only: bool,
-    /// Index of the current group's leader among the opened events, and the size of the group.
+    /// Index of the current group's leader among the opened events, and the number of events in the
+    /// group.
     group: Option<(usize, usize)>,
 }
 
@@ -144,14 +149,14 @@ impl Opener {
         Self { process, user_only: false, group: None }
     }
 
-    /// Opens the anchor, an event that counts nothing and is not inherited. Nothing can be counted
+    /// Opens the anchor, an event that counts nothing and is not inherited. No event is counted
     /// reliably without it, and it must stay open as long as the others.
     ///
-    /// If all events of a process are inherited, the kernel considers its events and its child's
-    /// interchangeable, and on a context switch from one to the other it may leave the events in
-    /// place and swap their owners instead. If the child then calls `execve`, the original event is
-    /// the one that is enabled and loses `enable_on_exec`, and no later child counts anything. One
-    /// event that is not inherited makes the two different, and nothing is swapped.
+    /// If all events of a process are inherited, the kernel considers its events and those of its
+    /// child interchangeable. On a context switch from one to the other, it may then leave the
+    /// events in place and swap their owners. If the child then calls `execve`, the original event
+    /// is the one that is enabled and loses `enable_on_exec`, and no later child counts anything.
+    /// One event that is not inherited makes the two processes different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
         let mut asked = attributes(Source::ANCHOR);
         asked.set_disabled(1);
@@ -160,7 +165,7 @@ impl Opener {
         self.call(asked, None)
     }
 
-    /// Opens one more event, after those of `opened`.
+    /// Opens an event. `opened` contains the events opened so far.
     pub(crate) fn open(&mut self, source: Source, opened: &[Descriptor]) -> io::Result<Descriptor> {
         match self.attempt(source, opened) {
             Err(error) if !self.user_only && is_forbidden(&error) => {
@@ -182,8 +187,8 @@ impl Opener {
             && let Some(leading) = opened.get(leader)
         {
             let joined = self.call(self.inherited(source, false), Some(leading));
-            // A processor with fewer counters, or with counters that do not support every event,
-            // refuses the group and not the event, which then begins the next group.
+            // A processor that has fewer counters, or whose counters do not support every event,
+            // refuses to add the event to the group. The event then begins the next group.
             if joined.is_ok() {
                 self.group = Some((leader, members + 1));
                 return joined;
@@ -213,8 +218,8 @@ impl Opener {
         const ANY_CPU: i32 = -1;
         let leader = leader.map_or(-1, |leader| leader.0.as_raw_fd());
         let flags = kernel::PERF_FLAG_FD_CLOEXEC.into();
-        // SAFETY: the structure is initialized and outlives the call; the kernel writes at most its
-        // `size`.
+        // SAFETY: the structure is initialized and outlives the call, and the kernel writes at most
+        // `size` bytes to it.
         let descriptor = unsafe {
             perf_event_open_sys::perf_event_open(&mut asked, self.process, ANY_CPU, leader, flags)
         };
@@ -226,7 +231,8 @@ impl Opener {
     }
 }
 
-/// Returns the attributes of an event whose readings include the times in [`Reading`].
+/// Returns the attributes of an event, with a reading format that includes the times in
+/// [`Reading`].
 fn attributes(source: Source) -> perf_event_attr {
     let (kind, config) = source.numbers();
     perf_event_attr {
@@ -245,7 +251,7 @@ fn is_forbidden(error: &io::Error) -> bool {
 }
 
 /// Returns the reason why the kernel refused an event, in plain words, with a remedy.
-/// `other_hardware` is true if this processor counts any event at all.
+/// `other_hardware` is true if this processor counts any hardware event.
 pub(crate) fn why_refused(error: &io::Error, source: Source, other_hardware: bool) -> String {
     refusal(error, source, other_hardware, facts::perf_event_paranoid())
 }
@@ -281,8 +287,8 @@ fn refusal(
     text.to_owned()
 }
 
-/// Returns the reason why the kernel forbids an event. Up to level 2, any user may count events in
-/// the user code of their own processes; this was tried as well.
+/// Returns the reason why the kernel forbids an event. Up to level 2, all users may count events in
+/// the user code of their own processes; this has been tried before.
 fn forbidden(paranoid: Option<i64>) -> String {
     match paranoid {
         Some(now) if now > 2 => {
@@ -295,7 +301,7 @@ fn forbidden(paranoid: Option<i64>) -> String {
     }
 }
 
-/// Returns the reason why counting only in user code would miss this event: it happens in the
+/// Returns the reason why counting only in user code would miss an event that happens in the
 /// kernel.
 pub(crate) fn why_not_in_user_code() -> String {
     let now = facts::perf_event_paranoid();

@@ -10,7 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::clock::monotonic_ns;
 
-/// Minimum share of a CPU above which a process is reported.
+/// Share of a CPU above which a process is reported.
 const WORTH_TELLING: f64 = 0.01;
 
 /// The privileges of this process.
@@ -24,11 +24,11 @@ pub struct Privileges {
     pub perfmon: bool,
     /// CAP_IPC_LOCK: locking any amount of memory.
     pub ipc_lock: bool,
-    /// The highest real-time priority permitted without `sys_nice`; 0 for none.
+    /// The highest real-time priority permitted without `sys_nice`; 0 if none is.
     pub rtprio_limit: u64,
     /// Amount of memory that may be locked without `ipc_lock`, in bytes; `u64::MAX` for any amount.
     pub memlock_limit: u64,
-    /// True if the effective user is root, who owns the files of the machine's settings.
+    /// True if the effective user is root, who owns the files with the machine's settings.
     pub root: bool,
 }
 
@@ -60,21 +60,21 @@ fn effective_capabilities(status: &str) -> Option<u64> {
 /// A busy process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Busy {
-    /// Process id.
+    /// Process ID.
     pub process: u32,
-    /// Name of its program, at most 15 characters. It is chosen by the process, and may contain any
+    /// Name of the program, at most 15 characters. The process chooses it, and it may contain any
     /// character.
     pub name: String,
-    /// The share of one CPU that the process used; above 1 if it has several threads.
+    /// Share of one CPU that the process used; it can exceed 1 if the process has several threads.
     pub share: f64,
 }
 
 /// Examines all processes except this one twice, `over` apart, and returns those that used more
-/// than 1 % of a CPU in between, busiest first. Includes kernel threads.
+/// than 1 % of a CPU in between, busiest first. Kernel threads are included.
 ///
-/// The kernel counts in ticks of usually 10 ms: 1 % is distinguishable from nothing over a second,
-/// but not over less. Processes that began and ended in between are not seen. Costs about 10 µs per
-/// process.
+/// The kernel counts in ticks, which usually last 10 ms. Therefore 1 % can be distinguished from
+/// nothing over a second, but not over less. Processes that began and ended in between are not
+/// seen. Takes about 10 µs per process.
 pub fn busiest(over: Duration) -> Vec<Busy> {
     let (before, start) = (all(), monotonic_ns());
     std::thread::sleep(over);
@@ -94,7 +94,7 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
     let mut busy: Vec<Busy> = after
         .iter()
         .map(|p| {
-            // A process that was not there before used all of its time in between.
+            // A process that is not in the first sample used all its processor time in between.
             let had = had.get(&(p.id, p.started)).copied().unwrap_or_default();
             let share = p.ticks.saturating_sub(had) as f64 / ticks.max(1.0);
             Busy { process: p.id, name: p.name.clone(), share }
@@ -105,13 +105,13 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
     busy
 }
 
-/// The processor time used by a process.
+/// Processor time used by a process and its threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessTimes {
-    /// Processor time of the whole process, in seconds, including ended threads.
+    /// Processor time of the whole process, including ended threads, in seconds.
     pub cpu_seconds: f64,
-    /// Processor time of each thread, by thread ID, and the time that it spent ready without a
-    /// processor, in seconds. The latter is 0 if the kernel does not report it.
+    /// For each thread, by its ID: its processor time, and the time that it was ready but had no
+    /// processor, both in seconds. The latter is 0 if the kernel does not report it.
     pub threads: HashMap<u32, (f64, f64)>,
 }
 
@@ -137,8 +137,9 @@ pub(crate) fn own_cpu_seconds(process: u32) -> Option<f64> {
     exactly.filter(|seconds| *seconds > 0.0).or_else(|| had(process).map(|had| had.cpu_seconds))
 }
 
-/// Returns the CPU time of a process and its children since they began; `None` if it is gone. Ended
-/// children are included once they have been waited for.
+/// Returns the processor time of a process, all its descendants and its session since they began;
+/// `None` if the process is gone. Descendants that have ended are included once they have been
+/// waited for.
 pub(crate) fn had_with_children(process: u32) -> Option<ProcessTimes> {
     let mut sum = ProcessTimes { cpu_seconds: 0.0, ..had(process)? };
     for member in tree_of(process, &HashMap::new()) {
@@ -174,28 +175,29 @@ pub(crate) fn had(process: u32) -> Option<ProcessTimes> {
     Some(ProcessTimes { cpu_seconds: ticks(format!("{own}/stat"))?, threads })
 }
 
-/// Parses the first two numbers of `schedstat`, in ns: time running, and time queued for a
-/// processor.
+/// Returns the first two numbers of `schedstat`, which are in ns, in seconds: the time running, and
+/// the time queued for a processor.
 fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
     let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse::<u64>());
     let (ran, queued) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some((ran as f64 * 1e-9, queued as f64 * 1e-9))
 }
 
-/// One of a server's processes.
+/// A process of the tree that [`tree_of`] returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Member {
-    /// Process id.
+    /// Process ID.
     pub id: u32,
     /// Start time, in ticks since boot.
     pub started: u64,
-    /// Processor time of the process and of its ended children (the latter in whole ticks), in
-    /// seconds.
+    /// Processor time of the process and its ended children, in seconds. The time of the children
+    /// is counted in whole ticks.
     pub cpu_seconds: f64,
 }
 
-/// Returns a process, all its descendants, and all of its session; also those `known` to have
-/// belonged to it, even if they are elsewhere now. Ended processes are not included.
+/// Returns a process, all its descendants, all processes of its session, and those `known` to have
+/// belonged to it (IDs and start times), even if they are elsewhere now. Processes that have ended
+/// are not included.
 pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
     let all = all();
     let parents: HashMap<u32, u32> = all.iter().map(|own| (own.id, own.parent)).collect();
@@ -218,8 +220,8 @@ pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
     all.iter().filter(|own| !own.ended && belongs(own)).map(member).collect()
 }
 
-/// Returns the memory of a process in bytes, with its proportional share of shared memory; `None`
-/// if it is gone, or owned by another user.
+/// Returns the memory of a process, including its proportional share of shared memory, in bytes;
+/// `None` if it is gone, or owned by another user.
 pub(crate) fn memory_bytes(process: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
@@ -233,16 +235,16 @@ pub(crate) fn descriptors(process: u32) -> Option<u64> {
     Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count() as u64)
 }
 
-/// Returns the start time of a process, in ticks since boot: together with its id it identifies a
-/// process until the next boot. `None` if it is gone.
+/// Returns the start time of a process, in ticks since boot; `None` if it has ended. Together with
+/// its ID, it identifies a process until the next boot.
 pub(crate) fn started(process: u32) -> Option<u64> {
     let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
     let process = Process::read(&String::from_utf8_lossy(&stat))?;
     (!process.ended).then_some(process.started)
 }
 
-/// Returns the owner of a process if it is another user: the user's name, or the number if there is
-/// no name.
+/// Returns the owner of a process if that is another user: the user's name or, if it is unknown,
+/// the number.
 pub(crate) fn other_owner(process: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let user = effective_user(&status)?;
@@ -253,13 +255,13 @@ pub(crate) fn other_owner(process: u32) -> Option<String> {
     Some(name_of_user(&users, user).unwrap_or_else(|| format!("user {user}")))
 }
 
-/// Returns the second number of `Uid` in `/proc/PID/status`.
+/// Returns the effective user ID: the second number of `Uid` in `/proc/PID/status`.
 fn effective_user(status: &str) -> Option<u32> {
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     users.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Returns a user's name from the lines of passwd(5).
+/// Returns the name of a user, given the lines of passwd(5) and the user's ID.
 fn name_of_user(users: &str, user: u32) -> Option<String> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -279,7 +281,7 @@ pub(crate) fn is_ancestor(process: u32) -> bool {
     chain.any(|id| id == process)
 }
 
-/// Returns the kernel's id of this boot.
+/// Returns the ID that the kernel has given to the current boot.
 pub(crate) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned())
@@ -290,26 +292,27 @@ pub(crate) fn boot_id() -> Option<String> {
 struct Process {
     id: u32,
     name: String,
-    /// Id of the parent process.
+    /// ID of the parent process.
     parent: u32,
-    /// True if it is only waiting to be reaped.
+    /// True if the process has ended and is only waiting to be reaped.
     ended: bool,
-    /// Session id: the id of the process that leads it.
+    /// ID of the session, which is the ID of the process that leads it.
     session: u32,
-    /// Processor time used, over all its threads.
+    /// Processor time of all threads, in ticks.
     ticks: u64,
-    /// Processor time of its ended children that were waited for.
+    /// Processor time of the ended children that were waited for, in ticks.
     ticks_of_children: u64,
     started: u64,
 }
 
 impl Process {
-    /// Parses a line. The name may contain blanks and parentheses; the last `)` ends it.
+    /// Parses a line of `/proc/PID/stat`. The process's name may contain blanks and parentheses,
+    /// and ends at the last `)`.
     fn read(stat: &str) -> Option<Self> {
         let (id, rest) = stat.split_once(" (")?;
         let (name, rest) = rest.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        // Field 3 of proc(5) is the first one here.
+        // The first field here is number 3 in proc(5).
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         Some(Self {
             id: id.parse().ok()?,

@@ -9,7 +9,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The group that signals are forwarded to; 0 for none.
+/// The process group that signals are forwarded to; 0 if there is none.
 static GROUP: AtomicI32 = AtomicI32::new(0);
 
 /// Signals that are forwarded unchanged.
@@ -51,10 +51,11 @@ extern "C" fn pass(signal: libc::c_int) {
     }
 }
 
-/// While this value is alive, signals are forwarded; afterwards they are dropped.
+/// Signals are forwarded while this value is alive, and ignored after it is dropped.
 pub(crate) struct Passes;
 
-/// Forwards signals to a group from now on. Signals that were ignored (`nohup`) stay ignored.
+/// Forwards signals to a process group from now on. Signals that were ignored (as under `nohup`)
+/// stay ignored.
 pub(crate) fn to_group(group: Pid) -> io::Result<Passes> {
     GROUP.store(group.as_raw_nonzero().get(), Ordering::SeqCst);
     for signal in PASSED.into_iter().chain([libc::SIGTSTP]) {
@@ -71,7 +72,7 @@ impl Drop for Passes {
     }
 }
 
-/// Resets a signal to its default action, and sends it to this process; does not dump core.
+/// Resets a signal to its default action, and sends it to this process, without dumping core.
 pub(crate) fn die_of(signal: libc::c_int) {
     // SAFETY: plain system calls; the limit lives on the stack, and the set of signals is
     // initialized by `sigemptyset`.

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Number of counted signals received so far.
+/// Number of signals in [`COUNTED`] received so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// True after SIGTERM or SIGHUP.
@@ -20,7 +20,8 @@ pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 /// check of [`COUNT`] and a sleep would wake no one.
 static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 
-/// True if a user at standard error should be told that assay is waiting for the current run.
+/// True if a message on standard error should tell the user that assay is waiting for the current
+/// run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the current run to end; press Ctrl-C again to stop it now\n";
 
@@ -52,8 +53,8 @@ extern "C" fn count_it(signal: libc::c_int) {
     }
 }
 
-/// Handler for SIGXFSZ: a write that exceeds the limit fails. The signal is handled rather than
-/// ignored, because started programs would inherit that it is ignored.
+/// Handler for SIGXFSZ, which makes a write that exceeds the limit fail. The signal is handled
+/// rather than ignored, because programs inherit which signals are ignored.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
 /// Signals that are counted.
@@ -75,7 +76,7 @@ pub(crate) fn install() -> io::Result<()> {
     set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
 }
 
-/// Returns the descriptor that becomes readable on a signal, once signals are counted.
+/// Returns the descriptor that becomes readable on a signal; `None` before [`install`].
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     WAKER.get().map(AsFd::as_fd)
 }

@@ -5,7 +5,7 @@
 use std::mem::MaybeUninit;
 
 /// Returns the user and system time of all children of this process that were waited for, and of
-/// their children, in seconds.
+/// their descendants that were waited for, in seconds.
 pub(crate) fn children_cpu_seconds() -> f64 {
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();
     // SAFETY: the kernel writes into a structure of its own layout; zero bytes are a valid value of

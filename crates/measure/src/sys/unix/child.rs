@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group, setsid};
 
 use super::signals;
 
-/// Makes the child lead its own session and outlive this process: no signal sent to our group or
+/// Makes the child lead its own session and outlive this process: no signal sent to our group or by
 /// our terminal reaches it.
 pub(crate) fn lead_a_session(command: &mut Command) {
     // SAFETY: between fork and exec the child makes system calls only and touches no memory but its

@@ -1,4 +1,4 @@
-//! The clock by which runs are timed, and the processor time of the calling thread.
+//! The clock that times runs, and the processor time of the calling thread.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -7,7 +7,7 @@ fn nanoseconds(clock: ClockId) -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// Returns the monotonic clock, in ns since an arbitrary time in the past.
+/// Returns the time of the monotonic clock, in ns since an arbitrary time in the past.
 pub(crate) fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }

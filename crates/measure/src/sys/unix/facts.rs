@@ -17,13 +17,14 @@ pub(crate) fn hostname() -> Option<String> {
     rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
 }
 
-/// Returns the kind of runner that runs the commands; `None` if its setting is invalid.
+/// Returns the kind of runner that runs the commands; `None` if the setting that selects it is
+/// invalid.
 pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
 
-/// Returns the load average over one minute. The number of running tasks is unknown; it is
-/// estimated as the rounded load plus this task.
+/// Returns the load average over one minute, and an estimate of the number of running tasks, which
+/// the system does not report: the rounded load plus this process.
 pub(crate) fn load() -> Option<(f64, u64)> {
     let mut loads = [0.0];
     // SAFETY: one number is written into an array of one.
@@ -31,7 +32,7 @@ pub(crate) fn load() -> Option<(f64, u64)> {
     (written == 1).then(|| (loads[0], loads[0].round() as u64 + 1))
 }
 
-/// Returns the size of the machine's memory in bytes; that of its swap space is unknown.
+/// Returns the size of the machine's memory, in bytes. The size of its swap space is unknown.
 pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     // SAFETY: both take a number and return one.
     let (pages, size) =

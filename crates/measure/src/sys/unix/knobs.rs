@@ -9,7 +9,7 @@ pub enum Knob {
     Governor(String),
     /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// Time of each period that real-time tasks may use, in µs; `None` for no limit.
+    /// Time of each period that real-time tasks may use, in µs; `None` if there is no limit.
     RtRuntime(Option<u32>),
     /// True if each session gets an equal share of the processors.
     Autogroup(bool),
@@ -56,7 +56,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOffered`], always.
+    /// Always returns [`KnobError::NotOffered`].
     pub fn drop_caches(&self) -> Result<(), KnobError> {
         let why = "assay changes machine settings only on Linux".to_owned();
         Err(KnobError::NotOffered { knob: "drop-caches", why })

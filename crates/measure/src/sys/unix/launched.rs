@@ -8,7 +8,7 @@ use crate::runner::Engine;
 ///
 /// # Errors
 ///
-/// Always.
+/// Always returns an error.
 pub(crate) fn launcher() -> io::Result<Box<dyn Engine>> {
     Err(io::ErrorKind::Unsupported.into())
 }

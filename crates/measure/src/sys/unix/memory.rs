@@ -1,16 +1,17 @@
-//! Files without a name; they are on the disk, since these systems have no files that exist only in
-//! memory.
+//! Files without a name. They are on the disk, because these systems have no files that exist only
+//! in memory.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Number of files created so far, used to give each a different name until it is removed.
+/// Number of files created so far, which gives each file a different name until that name is
+/// removed.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// Creates an empty file that only this user can access, and removes its name. Not inherited on
-/// exec.
+/// Creates an empty file that only this user can access, and removes its name. The file is closed
+/// on exec.
 pub(crate) fn file(name: &str) -> io::Result<File> {
     let directory = std::env::temp_dir();
     loop {
@@ -25,5 +26,5 @@ pub(crate) fn file(name: &str) -> io::Result<File> {
     }
 }
 
-/// Does nothing: the disk has room.
+/// Does nothing: the file is on the disk, so it takes no memory.
 pub(crate) fn give_back(_file: &File, _from: u64, _length: u64) {}

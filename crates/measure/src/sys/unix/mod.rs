@@ -1,5 +1,5 @@
-//! macOS and the BSDs: features of POSIX. All other functions report that this system does not
-//! support them.
+//! macOS and the BSDs, using features of POSIX. Functions that need more report that this system
+//! does not support them.
 
 pub(crate) mod child;
 pub(crate) mod clock;

@@ -1,9 +1,9 @@
-//! Events that the system counts by name: none on this system.
+//! Events that the system counts, by name: there are none on this system.
 
 use std::convert::Infallible;
 use std::io;
 
-/// An event; never requested.
+/// An event, which is never requested on this system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     SoftwareInKernel(()),
@@ -22,7 +22,7 @@ impl Source {
     }
 }
 
-/// Names of the events.
+/// The supported events: none.
 pub(crate) const KNOWN: [(&str, &str, Source); 0] = [];
 
 /// The contents of a descriptor.
@@ -43,7 +43,7 @@ impl Descriptor {
     }
 }
 
-/// Opens nothing.
+/// Opens no events on this system.
 pub(crate) struct Opener {
     pub(crate) user_only: bool,
 }
@@ -62,12 +62,12 @@ impl Opener {
     }
 }
 
-/// Returns in plain words why events are not counted.
+/// Returns the reason why events are not counted, in plain words.
 pub(crate) fn why_refused(_: &io::Error, _: Source, _: bool) -> String {
     why_not_in_user_code()
 }
 
-/// Returns in plain words why events are not counted.
+/// Returns the reason why events are not counted, in plain words.
 pub(crate) fn why_not_in_user_code() -> String {
     "events can only be counted on Linux".to_owned()
 }

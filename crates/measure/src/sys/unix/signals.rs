@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::waker::Waker;
 
-/// Number of counted signals received so far.
+/// Number of signals in [`COUNTED`] received so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// True after SIGTERM or SIGHUP.
@@ -19,7 +19,8 @@ pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 
 static WAKER: OnceLock<Waker> = OnceLock::new();
 
-/// True if a user at standard error should be told that assay is waiting for the current run.
+/// True if a message on standard error should tell the user that assay is waiting for the current
+/// run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the current run to end; press Ctrl-C again to stop it now\n";
 
@@ -28,7 +29,8 @@ extern "C" fn count_it(signal: libc::c_int) {
         ENDS.store(true, Ordering::SeqCst);
     }
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
-    // The interrupted code may be about to read its own.
+    // The error number is restored below, because the interrupted code may be about to read its
+    // own.
     let kept = errno::errno();
     if let Some(waker) = WAKER.get() {
         // SAFETY: `write` may be called in a handler, the byte is static, and the descriptor is
@@ -36,15 +38,15 @@ extern "C" fn count_it(signal: libc::c_int) {
         let _full = unsafe { libc::write(waker.writer.as_raw_fd(), c"".as_ptr().cast(), 1) };
     }
     if before == 0 && TELLS.load(Ordering::SeqCst) {
-        // SAFETY: as above. It is harmless if they cannot be read any more.
+        // SAFETY: as above. If nobody can read the bytes any more, this is harmless.
         let _unread =
             unsafe { libc::write(libc::STDERR_FILENO, WAITING.as_ptr().cast(), WAITING.len()) };
     }
     errno::set_errno(kept);
 }
 
-/// Handler for SIGXFSZ: a write that exceeds the limit fails. The signal is handled rather than
-/// ignored, because started programs would inherit that it is ignored.
+/// Handler for SIGXFSZ, which makes a write that exceeds the limit fail. The signal is handled
+/// rather than ignored, because programs inherit which signals are ignored.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
 /// Signals that are counted.
@@ -66,7 +68,7 @@ pub(crate) fn install() -> io::Result<()> {
     set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
 }
 
-/// Returns the descriptor that becomes readable on a signal, once signals are counted.
+/// Returns the descriptor that becomes readable on a signal; `None` before [`install`].
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     WAKER.get().map(|waker| waker.reader.as_fd())
 }

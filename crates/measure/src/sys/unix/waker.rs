@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, PipeWriter};
 
 use rustix::fs::{OFlags, fcntl_setfl};
 
-/// Both ends, nonblocking.
+/// Both ends of the pipe; neither blocks.
 #[derive(Debug)]
 pub(crate) struct Waker {
     pub(crate) reader: PipeReader,

@@ -10,7 +10,7 @@ use std::time::Instant;
 /// deadline has passed.
 pub(crate) fn says_anything(mut output: ChildStdout, deadline: Instant) -> Option<bool> {
     let (sender, answer) = channel();
-    // It ends with the child, which the caller kills.
+    // The thread ends with the child, which the caller kills.
     std::thread::spawn(move || sender.send(output.read(&mut [0]).is_ok_and(|read| read > 0)));
     answer.recv_timeout(deadline.checked_duration_since(Instant::now())?).ok()
 }

@@ -1,10 +1,10 @@
-//! Lines of C and C++ that the preprocessor leaves out on this platform. Of the project's own
-//! macros, only those that nothing defines are evaluated.
+//! Finds lines of C and C++ that the preprocessor leaves out on this platform. Of the macros that
+//! belong to the project, only those that nothing defines are evaluated.
 
 use super::logic::{all, any, bare, not, split};
 use super::{BuildPlatform, ExcludedLines};
 
-/// Predefined macros of compilers, with the system that they indicate.
+/// Macros that compilers predefine, each with the system that it indicates.
 const OF_SYSTEMS: [(&str, &str); 24] = [
     ("_WIN32", "windows"),
     ("_WIN64", "windows"),
@@ -49,13 +49,13 @@ const NEVER: [&str; 14] = [
     "__WATCOMC__",
 ];
 
-/// An open `#if` with its branches.
+/// An `#if` whose `#endif` has not been reached yet.
 struct OpenConditional {
     /// True if an enclosing branch is left out.
     outer: bool,
-    /// True if one of the earlier branches was taken; `None` if unknown.
+    /// True if one of the earlier branches was taken, or `None` if this is unknown.
     held: Option<bool>,
-    /// The reason the current branch is left out.
+    /// The reason why the current branch is left out, if it is.
     why: Option<String>,
 }
 
@@ -109,7 +109,7 @@ fn directive(line: &str) -> Option<(&str, &str)> {
     Some((&rest[..end], &rest[end..]))
 }
 
-/// The line without its comment.
+/// Returns a line without its comment.
 fn strip(text: &str) -> &str {
     let end = [text.find("//"), text.find("/*")].into_iter().flatten().min();
     text[..end.unwrap_or(text.len())].trim()
@@ -133,12 +133,12 @@ fn expression(text: &str, is_cpp: bool, here: &BuildPlatform) -> Option<bool> {
     }
     match text.parse::<i64>() {
         Ok(number) => Some(number != 0),
-        // An undefined macro is 0; the value of a defined one is unknown.
+        // An undefined macro evaluates to 0. The value of a defined macro is unknown.
         Err(_) => defined(text, is_cpp, here).filter(|own| !own),
     }
 }
 
-/// Returns true if a macro is defined; `None` if unknown.
+/// Returns whether a macro is defined, or `None` if this is unknown.
 fn defined(name: &str, is_cpp: bool, here: &BuildPlatform) -> Option<bool> {
     let name = name.trim();
     if let Some((_, system)) = OF_SYSTEMS.iter().find(|(own, _)| *own == name) {

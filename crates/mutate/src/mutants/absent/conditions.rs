@@ -1,5 +1,5 @@
-//! Branches of `if` that are never taken on this platform, and code that exists only for the type
-//! checker, in languages without a preprocessor.
+//! Finds branches of `if` that are never taken on this platform, and code that exists only for the
+//! type checker, in languages without a preprocessor.
 
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::rust::each;
@@ -38,14 +38,14 @@ pub(super) fn of(
             let value = holds(language, told, here);
             let value = if node.kind() == "unless" { not(value) } else { value };
             let why = format!("`{}`", short(bare(told)));
-            // Absence is recorded by line, and branches on one line cannot be told apart, so both
-            // are tried.
+            // Excluded code is recorded by line, and branches on the same line cannot be told
+            // apart, so both are tried.
             let is_on_one_line = node.start_position().row == node.end_position().row
                 && field("alternative").is_some();
             if is_on_one_line {
                 return;
             }
-            // The parts of a condition that concern other platforms have no effect on this one.
+            // Parts of a condition that concern other platforms have no effect on this one.
             let consequence = field("consequence");
             let first = consequence.map(|own| match own.kind() {
                 "statement_block" | "block" => own.named_child(0).unwrap_or(own),
@@ -59,7 +59,7 @@ pub(super) fn of(
             if value == Some(false) {
                 found.extend(consequence.map(|own| ExcludedLines::of(own, why.clone())));
             }
-            // Branches after one that is always taken.
+            // Branches after one that is always taken are never reached.
             let mut taken = value;
             let mut cursor = node.walk();
             for own in node.children_by_field_name("alternative", &mut cursor) {
@@ -81,8 +81,8 @@ pub(super) fn of(
     found
 }
 
-/// A Python function that only a type checker reads: an `@overload`, one whose body is `...`, or a
-/// method of a protocol.
+/// Returns the lines of a Python function that only a type checker reads: an `@overload`, a
+/// function whose body is `...`, or an unimplemented method of a protocol.
 fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<ExcludedLines> {
     if node.kind() != "function_definition" {
         return None;
@@ -126,7 +126,7 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
         .then(|| ExcludedLines::of(node, "a method of a protocol"))
 }
 
-/// Returns true if a condition holds on this platform; `None` if unknown.
+/// Returns whether a condition holds on this platform, or `None` if this is unknown.
 fn holds(language: Language, text: &str, here: &BuildPlatform) -> Option<bool> {
     let text = bare(text);
     let (or, and, negation) = match language {
@@ -188,7 +188,7 @@ fn python(text: &str, here: &BuildPlatform) -> Option<bool> {
         .or_else(|| of_second_python(text))
 }
 
-/// Evaluates a condition on the major version of Python; Python 2 is never used here.
+/// Evaluates a condition on the major version of Python. Python 2 is never used here.
 fn of_second_python(text: &str) -> Option<bool> {
     let text: String = text.split_whitespace().collect();
     let major = text.strip_prefix("sys.version_info");
@@ -223,7 +223,7 @@ fn ruby(text: &str, here: &BuildPlatform) -> Option<bool> {
     Some(engine)
 }
 
-/// Evaluates a comparison of one of `names`, whose value is `value`, with string literals.
+/// Evaluates a comparison between one of `names`, whose value is `value`, and string literals.
 fn compared(text: &str, names: &[&str], value: &str) -> Option<bool> {
     let side = |own: &str| names.contains(&own.trim());
     for (sign, is_equal) in [("===", true), ("!==", false), ("==", true), ("!=", false)] {

@@ -1,10 +1,10 @@
-//! Go files that `go build` leaves out because of their names or their build constraints (see `go
-//! help buildconstraint`).
+//! Finds Go files that `go build` leaves out because of their names or their build constraints (see
+//! `go help buildconstraint`).
 
 use super::logic::{all, any, bare, not, split};
 use super::{BuildPlatform, ExcludedLines};
 
-/// Operating systems that can occur in file names.
+/// Operating systems that can occur in the names of Go files.
 const SYSTEMS: [&str; 17] = [
     "aix",
     "android",
@@ -45,7 +45,7 @@ const UNIX: [&str; 12] = [
     "solaris",
 ];
 
-/// The reason a file is left out; `None` if it is built.
+/// Returns the reason why a file is left out, or `None` if it is built.
 pub(super) fn file(path: &str, text: &str, here: &BuildPlatform) -> Option<ExcludedLines> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".go").unwrap_or(name);
@@ -69,7 +69,7 @@ pub(super) fn file(path: &str, text: &str, here: &BuildPlatform) -> Option<Exclu
         let (told, is_built) = if let Some(own) = line.strip_prefix("//go:build ") {
             (own, expression(own, here))
         } else if let Some(own) = line.strip_prefix("// +build ") {
-            // Blanks mean or, commas mean and, `!` means not.
+            // A space means "or", a comma means "and", and `!` means "not".
             let word = |word: &str| match word.strip_prefix('!') {
                 Some(word) => not(holds(word, here)),
                 None => holds(word, here),
@@ -102,7 +102,7 @@ fn expression(text: &str, here: &BuildPlatform) -> Option<bool> {
     }
 }
 
-/// Returns true if a tag is set; `None` if unknown.
+/// Returns whether a tag is set, or `None` if this is unknown.
 fn holds(tag: &str, here: &BuildPlatform) -> Option<bool> {
     if here.tags.contains(tag) {
         return Some(true);
@@ -132,7 +132,8 @@ fn holds(tag: &str, here: &BuildPlatform) -> Option<bool> {
         {
             None
         }
-        // Any other tag is unset unless the command sets it, e.g. `ignore`, `tools`, `integration`.
+        // Any other tag, such as `ignore`, `tools` or `integration`, is unset unless the command
+        // sets it.
         _ => Some(false),
     }
 }

@@ -1,11 +1,11 @@
-//! Three-valued logic: conditions are true, false or unknown.
+//! Three-valued logic, in which a condition is true, false or unknown (`None`).
 
-/// Negation.
+/// Three-valued negation.
 pub(super) fn not(own: Option<bool>) -> Option<bool> {
     own.map(|own| !own)
 }
 
-/// Conjunction.
+/// Three-valued conjunction.
 #[expect(clippy::manual_try_fold, reason = "a false condition decides also after an unknown one")]
 pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     own.into_iter().fold(Some(true), |before, own| match (before, own) {
@@ -15,12 +15,12 @@ pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     })
 }
 
-/// Disjunction.
+/// Three-valued disjunction.
 pub(super) fn any(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     not(all(own.into_iter().map(not)))
 }
 
-/// Splits a text at separators outside of brackets and quotes.
+/// Splits a text at separators that are not within brackets or quotes.
 pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let (mut parts, mut depth, mut begin, mut quote) = (Vec::new(), 0_i32, 0, None);
     let mut skip = 0;
@@ -46,7 +46,7 @@ pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     parts
 }
 
-/// The text without enclosing parentheses.
+/// Returns the text without enclosing parentheses.
 pub(super) fn bare(text: &str) -> &str {
     let mut text = text.trim();
     while let Some(inner) = text.strip_prefix('(').and_then(|own| own.strip_suffix(')')) {
@@ -63,7 +63,7 @@ pub(super) fn bare(text: &str) -> &str {
     text
 }
 
-/// The text between quotes.
+/// Returns the text between quotes, or `None` if the text is not quoted.
 pub(super) fn unquoted(text: &str) -> Option<&str> {
     let text = text.trim();
     let of = |quote: char| text.strip_prefix(quote).and_then(|own| own.strip_suffix(quote));

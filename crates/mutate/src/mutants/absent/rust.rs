@@ -1,4 +1,4 @@
-//! Rust items and statements that `cfg` leaves out, and modules in their own files.
+//! Finds Rust items and statements that `cfg` leaves out, including modules in separate files.
 
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::{BuildPlatform, ExcludedLines, short};
@@ -94,7 +94,7 @@ fn words<'t>(node: Node<'_>, text: &'t [u8]) -> &'t str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Calls `take` with every node. O(nodes).
+/// Calls `take` with every node below `root`, parents first.
 pub(crate) fn each<'t>(root: Node<'t>, take: &mut impl FnMut(Node<'t>)) {
     let mut cursor = root.walk();
     loop {
@@ -110,7 +110,7 @@ pub(crate) fn each<'t>(root: Node<'t>, take: &mut impl FnMut(Node<'t>)) {
     }
 }
 
-/// The predicate in the parentheses of `#[cfg(…)]`.
+/// Returns the predicate in the parentheses of `#[cfg(…)]`.
 fn predicate(attribute: &str) -> Option<&str> {
     let inner = attribute.trim().trim_start_matches(['#', '!']).trim();
     let inner = inner.strip_prefix('[')?.strip_suffix(']')?.trim();
@@ -118,7 +118,7 @@ fn predicate(attribute: &str) -> Option<&str> {
     inner.starts_with('(').then(|| bare(inner))
 }
 
-/// The item or statement that an attribute belongs to.
+/// Returns the item or statement to which an attribute belongs.
 fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
     if attribute.kind() == "inner_attribute_item" {
         let around = attribute.parent()?;
@@ -134,7 +134,7 @@ fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// Returns true if a predicate holds; `None` if unknown.
+/// Returns whether a predicate holds, or `None` if this is unknown.
 fn holds(predicate: &str, here: &BuildPlatform) -> Option<bool> {
     let text = predicate.trim();
     let inner =

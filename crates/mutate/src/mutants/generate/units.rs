@@ -1,4 +1,4 @@
-//! Names of functions, and functions reduced to an empty body.
+//! Determines the names of functions, and reduces functions to an empty body.
 
 use super::Walk;
 use crate::blocks::{Kind, kind};
@@ -12,7 +12,7 @@ impl Walk<'_, '_> {
         if let Some(name) = node.child_by_field_name("name") {
             return self.words(name).to_owned();
         }
-        // C and C++: follow the declarators down to the name.
+        // In C and C++, the name is found by following the declarators.
         let mut declarator = node.child_by_field_name("declarator");
         while let Some(own) = declarator {
             match own
@@ -23,7 +23,7 @@ impl Walk<'_, '_> {
                 None => return self.words(own).to_owned(),
             }
         }
-        // JavaScript: the name under which the function is stored.
+        // In JavaScript, the name is that under which the function is stored.
         let holder = node.parent();
         let kept = ["name", "key", "left", "property"];
         let name =
@@ -31,7 +31,7 @@ impl Walk<'_, '_> {
         name.map_or_else(|| "function".to_owned(), |name| self.words(name).to_owned())
     }
 
-    /// The receiver type of a Go method.
+    /// Returns the receiver type of a Go method.
     pub(super) fn receiver_of(&self, node: Node<'_>) -> Option<String> {
         let receiver = self.words(node.child_by_field_name("receiver")?);
         let kind = receiver.trim_matches(['(', ')']).split_whitespace().next_back()?;
@@ -39,8 +39,8 @@ impl Walk<'_, '_> {
         Some(kind.to_owned())
     }
 
-    /// The function's body reduced to doing nothing; `None` if it already does nothing, or if the
-    /// value to return is unknown.
+    /// Returns the function's body reduced to doing nothing, or `None` if it already does nothing
+    /// or the value to return is unknown.
     pub(super) fn gone(&self, function: Node<'_>, body: Node<'_>) -> Option<String> {
         let mut cursor = body.walk();
         let is_idle = |own: &Node<'_>| {
@@ -82,7 +82,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// A name on one line, truncated to the displayed length.
+/// Returns a name on one line, truncated to the displayed length.
 pub(super) fn cut(name: &str) -> String {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     match name.char_indices().nth(LONGEST_NAME) {

@@ -1,9 +1,9 @@
-//! Rewrites of names: of local variables, of variables that hold a constant, and of private
-//! functions.
+//! Rewrites that concern the names of local variables, of variables that hold a constant, and of
+//! private functions.
 //!
-//! A name is understood only if every word in the text that is spelled like it is a node that
-//! refers to this variable. If one occurs in a string, a comment or a macro, as an attribute or as
-//! the name of an argument, nothing is changed.
+//! A name is understood only if every word in the text with the same spelling is a node that refers
+//! to this variable. If the name also occurs in a string, in a comment, in a macro, as an attribute
+//! or as the name of an argument, nothing is changed.
 
 use super::{Edits, Function, descendants, words_of};
 use crate::mutants::operator::Operator;
@@ -14,11 +14,11 @@ use tree_sitter::Node;
 /// A variable used only in the function.
 struct Local<'t> {
     name: String,
-    /// The statement or clause that first assigns it.
+    /// The statement or clause that first assigns the variable.
     declaration: Node<'t>,
-    /// The value first assigned, if it is a single one.
+    /// The value that is first assigned, if it is a single value.
     value: Option<Node<'t>>,
-    /// All mentions, including the first assignment.
+    /// All mentions of the variable, including the first assignment.
     mentions: Vec<Node<'t>>,
 }
 
@@ -121,8 +121,8 @@ pub(super) fn renamed_private(
     }
 }
 
-/// Returns true if it is a private function of a module, or a private method of a class without
-/// base classes, so that nothing outside can refer to it by name.
+/// Returns true if the function is a private function of a module, or a private method of a class
+/// without base classes, so that nothing outside can refer to it by name.
 fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     let Some(around) = function.node.parent() else { return false };
     let is_plain = match around.kind() {
@@ -136,8 +136,8 @@ fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     is_plain && name.starts_with('_') && !name.starts_with("__")
 }
 
-/// Returns true if it is a method after a bare `private`, in a class that has no superclass and
-/// includes no modules.
+/// Returns true if the function is a method after a bare `private`, in a class that has no
+/// superclass and includes no modules.
 fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
     /// Names of methods that Ruby itself calls, or that every object has.
     const KNOWN: [&str; 30] = [
@@ -204,7 +204,8 @@ fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
     false
 }
 
-/// Returns true if it is a method whose name begins with `_`, in a class that has no superclass.
+/// Returns true if the function is a method whose name begins with `_`, in a class that has no
+/// superclass.
 fn is_private_javascript(function: &Function<'_, '_>, name: &str) -> bool {
     let class = function.node.parent().and_then(|around| around.parent());
     let inherits = |class: Node<'_>| {
@@ -252,8 +253,8 @@ fn locals<'t>(function: &Function<'_, 't>) -> Vec<Local<'t>> {
     all
 }
 
-/// Returns the declarations or first assignments in a node: each name, the whole statement, and the
-/// value if there is a single one.
+/// Returns the declarations or first assignments in a node. Each consists of the name, the whole
+/// statement, and the value if there is a single one.
 fn declared<'t>(
     function: &Function<'_, 't>,
     node: Node<'t>,
@@ -297,7 +298,7 @@ fn declared<'t>(
     }
 }
 
-/// Returns true if a node is in a Ruby block, where variables may begin and end.
+/// Returns true if a node is in a Ruby block, which may have variables of its own.
 fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     let mut around = node.parent();
     while let Some(own) = around.filter(|own| own.id() != function.node.id()) {
@@ -309,7 +310,7 @@ fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     false
 }
 
-/// Returns true if an identifier is a variable rather than another kind of name.
+/// Returns true if an identifier names a variable rather than something else.
 fn is_variable(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     let is_field =
@@ -345,7 +346,7 @@ fn is_variable(node: Node<'_>) -> bool {
     }
 }
 
-/// Returns true if the mention only reads the variable, in a place where a constant is allowed.
+/// Returns true if a mention only reads the variable, in a position where a constant is allowed.
 fn is_read(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     matches!(
@@ -362,8 +363,8 @@ fn is_read(node: Node<'_>) -> bool {
     )
 }
 
-/// The text of a constant that can replace its variable anywhere; `None` if the value is not a
-/// constant or its type is uncertain.
+/// Returns the text of a constant that can replace its variable anywhere, or `None` if the value is
+/// not a constant or its type is uncertain.
 fn constant(function: &Function<'_, '_>, declaration: Node<'_>, value: Node<'_>) -> Option<String> {
     let text = function.words(value);
     match (function.language, value.kind()) {

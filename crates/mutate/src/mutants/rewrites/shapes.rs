@@ -24,8 +24,8 @@ pub(super) fn of(function: &Function<'_, '_>, found: &mut Vec<(Operator, Edits)>
     }
 }
 
-/// Swaps the sides of a comparison, one of which must be a constant, so that the order of
-/// evaluation cannot be observed.
+/// Swaps the sides of a comparison. One side must be a constant, so that the order of evaluation
+/// cannot be observed.
 fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let language = function.language;
     let kinds = ["comparison_operator", "binary_expression", "binary"];
@@ -54,7 +54,7 @@ fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
         // type.
         (Language::Ruby, "==") => own.kind() == "integer",
         (Language::Ruby, _) => false,
-        // Objects cannot override identity.
+        // Objects cannot override identity comparisons.
         (Language::Python, "is" | "is not") => is_nothing(own),
         (Language::JavaScript, "==" | "!=") => false,
         (Language::JavaScript, "===" | "!==") => is_number(own) || is_nothing(own),
@@ -124,7 +124,7 @@ fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
         }
         _ => {}
     }
-    // In JavaScript the condition includes its own parentheses.
+    // In JavaScript, the condition includes its own parentheses.
     let negated = format!("{sign}{})", function.words(condition));
     Some(vec![
         (condition.byte_range(), negated),
@@ -133,13 +133,13 @@ fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     ])
 }
 
-/// The block of an `else` that contains nothing else.
+/// Returns the block of an `else` that contains nothing but the block.
 fn block_of(other: Node<'_>) -> Option<Node<'_>> {
     let only = other.named_child(0).filter(|_| other.named_child_count() == 1)?;
     matches!(only.kind(), "statement_block" | "block").then_some(only)
 }
 
-/// The Ruby version of [`inverted`]. It uses `unless`, so that no `!` method is called.
+/// The Ruby version of [`inverted`], which uses `unless` so that no `!` method is called.
 fn unless(
     function: &Function<'_, '_>,
     node: Node<'_>,
@@ -168,9 +168,9 @@ fn unless(
     ])
 }
 
-/// Returns true if one branch assigns a name that the other one mentions and that is not a variable
-/// before. In Ruby a word is a variable from its first assignment in the text on, and a method call
-/// before it.
+/// Returns true if one branch assigns a name that the other branch mentions and that is not yet a
+/// variable. In Ruby, a word is a variable from its first assignment in the text onward, and a
+/// method call before that.
 fn shares(function: &Function<'_, '_>, node: Node<'_>, (one, other): (Node<'_>, Node<'_>)) -> bool {
     let is_target = |own: &Node<'_>| {
         own.kind() == "identifier"
@@ -218,7 +218,7 @@ fn reordered(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     ])
 }
 
-/// The local variable to which a statement assigns a constant.
+/// Returns the local variable to which a statement assigns a constant.
 fn assigned<'a>(function: &'a Function<'_, '_>, node: Node<'_>) -> Option<&'a str> {
     let (target, value) = match (function.language, node.kind()) {
         (Language::Python, "expression_statement") => {
@@ -257,7 +257,7 @@ fn assigned<'a>(function: &'a Function<'_, '_>, node: Node<'_>) -> Option<&'a st
         | "null"
         | "boolean_literal"
         | "interpreted_string_literal" => true,
-        // Nothing is evaluated within.
+        // The string must not contain anything that is evaluated.
         "string" | "string_literal" => {
             !function.words(value).starts_with("<<")
                 && !super::descendants(value).iter().any(|own| own.kind() == "interpolation")
@@ -268,7 +268,7 @@ fn assigned<'a>(function: &'a Function<'_, '_>, node: Node<'_>) -> Option<&'a st
     (is_plain && target.kind() == "identifier").then(|| function.words(target))
 }
 
-/// Stores a returned value in a variable first; nothing happens in between.
+/// Stores a returned value in a variable first, with nothing happening in between.
 fn extracted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let parent = node.parent()?;
     let last = || node.next_named_sibling().is_none() && parent.id() == function.body.id();
@@ -338,8 +338,8 @@ fn extracted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
                 && !function.words(value).contains("<<")
                 && !function.words(value).starts_with("raise")
         }
-        // Types are inferred from the context, so only values that mention a variable, whose type
-        // is known, are extracted.
+        // Types are inferred from the context. Only values that mention a variable are extracted,
+        // since its type is known.
         Language::Go | Language::Rust => is_of(&["binary_expression"]) && !calls() && names(),
         _ => false,
     };

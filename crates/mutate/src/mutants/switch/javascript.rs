@@ -1,6 +1,6 @@
-//! Gives functions in JavaScript and TypeScript other bodies. A single syntax error makes a whole
-//! file unusable, and compilers report only the line of an error, so the lines of each body are
-//! recorded.
+//! Switches the bodies of functions in JavaScript and TypeScript. A single syntax error makes a
+//! whole file unusable, and compilers report only the line of an error, so the lines of each body
+//! are recorded.
 
 use super::{Arm, Chain, ChainPosition, SwitchedText, words};
 use crate::mutants::absent::each;
@@ -19,17 +19,17 @@ const FUNCTIONS: [&str; 6] = [
 ];
 const LOOPS: [&str; 4] = ["for_statement", "for_in_statement", "while_statement", "do_statement"];
 
-/// Returns how a function can be given other bodies; `None` if this is impossible.
+/// Returns how the body of a function can be switched, or `None` if this is impossible.
 pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     let is_block = body.kind() == "statement_block";
     let first = body.named_child(0).filter(|_| is_block);
-    // A directive has to come first in its function.
+    // A directive has to be the first statement of its function.
     let is_directive = |own: Node<'_>| {
         own.kind() == "expression_statement"
             && own.named_child(0).is_some_and(|own| own.kind() == "string")
     };
-    // Fields are initialized after the call of the parent's constructor, which compilers look for
-    // in the body itself.
+    // Fields are initialized after the call of the parent's constructor, and compilers look for
+    // that call in the body itself.
     let is_constructor = function.kind() == "method_definition"
         && function
             .child_by_field_name("name")
@@ -59,12 +59,12 @@ pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<C
     }
 }
 
-/// The literals before a body, most of them default values of parameters.
+/// Returns the literals before a body, most of which are default values of parameters.
 fn values(function: Node<'_>, body: Node<'_>) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     each(function, &mut |node| {
         let is_simple = matches!(node.kind(), "string" | "number" | "true" | "false");
-        // Elsewhere a string may be a name.
+        // In other positions, a string may be a name.
         let is_given = node.parent().is_some_and(|around| {
             ["right", "value"].iter().any(|name| around.child_by_field_name(name) == Some(node))
                 && matches!(

@@ -1,12 +1,12 @@
-//! The code with which each language reads the switch: a few lines added to a file, which depend on
-//! nothing in the project. The file with the number is read once per process; when reached
-//! functions are recorded, each is recorded once.
+//! The code with which each language reads the switch. These few lines are added to a file and
+//! depend on nothing in the project. The file that contains the number is read once per process. If
+//! reached functions are recorded, each function is recorded once.
 
 use super::{SwitchFiles, quoted};
 use assay_suites::coverage::Language;
 
-/// The text to insert before that of the file (in Go, after the package name) and after it; `None`
-/// if a path cannot be written in the language.
+/// Returns the text to insert before the text of the file (in Go, after the package name), and the
+/// text to insert after it. `None` if a path cannot be written in the language.
 pub(super) fn of(
     language: Language,
     places: &SwitchFiles<'_>,
@@ -32,9 +32,9 @@ pub(super) fn of(
     })
 }
 
-/// The code in Rust. What reads the number may itself call changed functions (an allocator); for
-/// that call they are unchanged. All names start at the root of the standard library, which is
-/// available even to crates that do not use it.
+/// The code in Rust. The code that reads the number may itself call changed functions, such as an
+/// allocator. For such a call, these functions are unchanged. All names start at the root of the
+/// standard library, which is available even to crates that do not use it.
 const RUST: &str = r#"
 #[doc(hidden)]
 #[allow(warnings, unused, missing_docs, unreachable_pub, nonstandard_style)]
@@ -131,9 +131,9 @@ func assaySwitchTAG(unit int) int {
 }
 "#;
 
-/// The code in C. It includes no header, since the text may have to define something before it
-/// includes the first one. It gives system functions other names, since headers may declare them in
-/// their own ways.
+/// The code in C. It includes no header because the text may have to define something before it
+/// includes the first header. It gives system functions other names because headers may declare
+/// them in different ways.
 ///
 /// Compilers report some warnings about a changed body for the enclosing function.
 const C: &str = r#"#pragma GCC diagnostic ignored "-Wreturn-type"
@@ -193,8 +193,8 @@ __attribute__((unused)) static int assay_switch_TAG(int unit)
 #line 1
 "#;
 
-/// The code in JavaScript. A caller that loads a file repeatedly in one process sets `assay$` of
-/// the global object; otherwise the first function that runs creates it.
+/// The code in JavaScript. A caller that loads a file repeatedly in one process sets `assay$` on
+/// the global object. Otherwise the first function that runs creates it.
 const JAVASCRIPT: &str = r#"
 function assay$TAG(unit) {
   let own = globalThis.assay$;

@@ -1,5 +1,5 @@
-//! Schemas generated from the types, and the reference page as tables. Only tests and `make docs`
-//! compile this: the program includes the result.
+//! Schemas generated from the types, and the reference page as tables. This is compiled only for
+//! tests and `make docs`; the program includes the result.
 
 use super::super::{
     Bisection, Calibrated, Checked, Claims, Decision, Diagnosis, ExperimentPlan, Explanation,
@@ -58,7 +58,7 @@ pub fn generated() -> Vec<(&'static str, Value)> {
     DOCUMENTS.iter().zip(&TYPES).map(named).collect()
 }
 
-/// Returns the text of `schemas.json`, generated from the types.
+/// Returns the contents of `schemas.json`, generated from the types.
 pub fn written() -> String {
     let (mut documents, mut definitions) = (Vec::new(), Map::new());
     for (name, mut schema) in generated() {
@@ -104,10 +104,10 @@ pub fn tables() -> String {
     page
 }
 
-/// Returns the name of a result's type, and its heading.
+/// Name of the type of a result, and its heading on the page.
 const RESULT: (&str, &str) = ("Decision", "A result");
 
-/// Returns `MannWhitney` as `Mann whitney`.
+/// Returns the heading for a type: `Mann whitney` for `MannWhitney`.
 fn spelled(name: &str) -> String {
     if name == RESULT.0 {
         return RESULT.1.to_owned();
@@ -126,7 +126,7 @@ fn anchor(name: &str) -> String {
     spelled(name).to_lowercase().replace(' ', "-")
 }
 
-/// Returns the description of one type: its sentence and the table of its members or words.
+/// Returns the description of a type, followed by a table of its members or values.
 fn section(schema: &Value) -> String {
     let mut text = described(schema);
     text += "\n\n";
@@ -166,7 +166,7 @@ fn cell(schema: &Value) -> String {
     described(schema).replace('|', "\\|")
 }
 
-/// Returns the type of a member in a few words.
+/// Describes the type of a member in a few words.
 fn kind(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = name_in(reference);

@@ -1,4 +1,4 @@
-//! The course of a series over time as JSON: autocorrelation, runs, changes, a steady state,
+//! Behavior of a series over time, as JSON: autocorrelation, runs, changes, steady state and
 //! periodicity.
 
 use crate::json::values::{view, words};
@@ -8,18 +8,18 @@ use assay_analysis::series_summary::{ChangePoint, SteadyLabel};
 view! {
     /// Autocorrelations of a series.
     Autocorrelation of (correlation: &SerialCorrelation) {
-        /// The largest lag: 30, or n − 1.
+        /// The largest lag: 30, or n − 1 if that is less.
         lag_max: usize = correlation.acf.len(),
         /// The autocorrelations at the lags 1 to `lag_max`.
         acf: Vec<Option<f64>>,
         /// 1.96/√n, a bound that independent values rarely exceed.
         #[serde(rename = "bound_1.96")]
         bound: Option<f64>,
-        /// The same bound with the exact quantile.
+        /// Like `bound_1.96`, but with the exact normal quantile instead of 1.96.
         bound_qnorm: Option<f64> => correlation.bound_exact,
         /// The largest absolute autocorrelation.
         max_abs: Option<f64> => correlation.max_abs(),
-        /// Number of lags that exceed `bound_1.96`.
+        /// Number of lags at which the absolute autocorrelation exceeds `bound_1.96`.
         #[serde(rename = "n_outside_1.96")]
         n_outside: Option<usize> = correlation.outside(),
     }
@@ -53,13 +53,13 @@ view! {
     Runs of (p: &SeriesSummary) {
         /// Number of runs.
         runs: usize => p.correlation.runs.runs,
-        /// Values above the median.
+        /// Number of values above the median.
         n_above: usize => p.correlation.runs.above,
-        /// Values below the median.
+        /// Number of values below the median.
         n_below: usize => p.correlation.runs.below,
-        /// Expected number of runs for independent values; `null` if all are equal.
+        /// Expected number of runs for independent values; `null` if all values are equal.
         expected: Option<f64> => p.correlation.runs.expected,
-        /// Difference from the expected number, in standard deviations.
+        /// Difference of the number of runs from the expected number, in standard deviations.
         z: Option<f64> => p.correlation.runs.z,
         /// Two-sided p-value.
         p_two: Option<f64> => p.correlation.runs.p,
@@ -81,9 +81,9 @@ view! {
     Change of (point: &ChangePoint) {
         /// Index of the first value after the change, from 0.
         index: usize,
-        /// The median before the change.
+        /// Median before the change.
         before: Option<f64>,
-        /// The median after the change.
+        /// Median after the change.
         after: Option<f64>,
     }
 }
@@ -93,9 +93,10 @@ view! {
     SteadyState of (found: &found::SteadyState, tolerance: f64) {
         /// The kind of steady state.
         label: SteadyStateLabel,
-        /// Index of the first value of the steady part, from 0; `null` without one.
+        /// Index of the first value of the steady part, counted from 0; `null` if there is no
+        /// steady state.
         begins: Option<usize>,
-        /// Medians of parts that differ by at most this fraction count as equal.
+        /// Relative difference up to which the medians of two parts count as equal.
         tolerance: Option<f64> => tolerance,
         /// The parts between change points, in the order of the series.
         parts: Vec<Part>,
@@ -109,9 +110,9 @@ words! {
         Source::Flat => Flat,
         /// The series was worse at the start.
         Source::WarmUp => WarmUp,
-        /// The series was better at an earlier time.
+        /// The series was better at some earlier time.
         Source::Slowdown => Slowdown,
-        /// The series still changed in its last quarter.
+        /// The series was still changing in its last quarter.
         Source::NoSteadyState => NoSteadyState,
     }
 }
@@ -119,11 +120,11 @@ words! {
 view! {
     /// A part of a series between two change points.
     Part of (part: &found::Part) {
-        /// Index of its first value, from 0.
+        /// Index of the first value of the part, counted from 0.
         start: usize,
-        /// Index after its last value, from 0.
+        /// One past the index of the last value of the part, counted from 0.
         end: usize,
-        /// Median of its values.
+        /// Median of the values of the part.
         median: Option<f64>,
     }
 }
@@ -133,13 +134,14 @@ view! {
     Periodic of (found: &found::Periodic) {
         /// The period, in values.
         period: usize,
-        /// Index of the first such value, from 0.
+        /// Index of the first differing value, counted from 0.
         first: usize,
-        /// The median of these values − the median of the others.
+        /// Median of the differing values minus that of the others, in the unit.
         excess: Option<f64>,
-        /// Distance of their mean rank from that of the others, in standard errors.
+        /// Difference of the mean rank of the differing values from that of all values, in standard
+        /// errors.
         z: Option<f64>,
-        /// Number of examined values, from the end of the series: at most 10,000.
+        /// Number of values that were examined, at the end of the series: at most 10,000.
         values: usize,
     }
 }

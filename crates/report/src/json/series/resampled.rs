@@ -6,7 +6,7 @@ use assay_analysis::coverage::speaks_for;
 use assay_analysis::series_summary::{self as found, Resampled, SeriesSummary};
 
 view! {
-    /// The bootstrap of a statistic. Ends of intervals are `null` if all values are equal.
+    /// The bootstrap of a statistic. The ends of the intervals are `null` if all values are equal.
     Bootstrap of (
         p: &SeriesSummary,
         all: &Resampled,
@@ -41,7 +41,8 @@ view! {
 }
 
 view! {
-    /// Simulated coverage of bootstrap intervals; `null` if it equals their confidence.
+    /// Simulated coverage of bootstrap intervals; `null` for a method whose coverage is not known
+    /// to be too low.
     BootstrapCoverage of (p: &SeriesSummary, methods: [Method; 4], confidence: f64) {
         /// The normal interval.
         normal: Option<Coverage> = coverage(p, methods[0], confidence),
@@ -55,20 +56,20 @@ view! {
 }
 
 impl Bootstrap {
-    /// Returns the bootstrap of the mean, if the values were resampled.
+    /// Returns the bootstrap of the mean; `None` if the values were not resampled.
     pub(super) fn of_mean(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods =
             [BootstrapMeanNormal, BootstrapMeanBasic, BootstrapMeanPercentile, BootstrapMeanBca];
         p.resampled.as_ref().map(|all| Self::of(p, all, &all.mean, methods, confidence))
     }
 
-    /// Returns the bootstrap of the standard deviation, if the values were resampled.
+    /// Returns the bootstrap of the standard deviation; `None` if the values were not resampled.
     pub(super) fn of_sd(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods = [BootstrapSdNormal, BootstrapSdBasic, BootstrapSdPercentile, BootstrapSdBca];
         p.resampled.as_ref().map(|all| Self::of(p, all, &all.sd, methods, confidence))
     }
 
-    /// Returns the bootstrap of the median, if the values were resampled.
+    /// Returns the bootstrap of the median; `None` if the values were not resampled.
     pub(super) fn of_median(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods = [
             BootstrapMedianNormal,
@@ -80,8 +81,8 @@ impl Bootstrap {
     }
 }
 
-/// Returns the coverage of a method's intervals for values like these, if it was simulated for that
-/// confidence.
+/// Returns the simulated coverage of a method's intervals for values like these; `None` if it is
+/// not too low, or if it was not simulated for that confidence.
 pub(super) fn coverage(p: &SeriesSummary, method: Method, confidence: f64) -> Option<Coverage> {
     p.situation.warning(method).filter(|_| speaks_for(confidence)).map(Coverage::from)
 }

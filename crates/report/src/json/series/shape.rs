@@ -1,12 +1,12 @@
-//! Size and shape of a series as JSON: plain numbers, clusters, distributions, outliers, a
-//! histogram.
+//! Size and shape of a series, as JSON: descriptive statistics, modes, distributions, outliers and
+//! a histogram.
 
 use crate::json::values::{view, words};
 use assay_analysis::series_summary as found;
 
 view! {
-    /// Descriptive statistics of a series. Quantiles are interpolated. R: `quantile(x, p)` (type
-    /// 7).
+    /// Descriptive statistics of a series. Quantiles are interpolated as by R's `quantile(x, p)`
+    /// (type 7).
     Descriptives of (d: &found::Descriptives) {
         /// Number of values.
         n: usize,
@@ -40,14 +40,14 @@ view! {
         p999: Option<f64>,
         /// Median absolute deviation. R: `mad(x, constant = 1)`.
         mad_raw: Option<f64>,
-        /// Median absolute deviation, scaled to the standard deviation of normal values. R:
-        /// `mad(x)`.
+        /// Median absolute deviation, scaled so that it estimates the standard deviation of normal
+        /// values. R: `mad(x)`.
         mad_normal: Option<f64>,
         /// Interquartile range. R: `IQR(x)`.
         iqr: Option<f64>,
-        /// `sd` / `mean`.
+        /// Coefficient of variation: `sd` / `mean`.
         cv: Option<f64>,
-        /// `sd` / √n.
+        /// Standard error of the mean: `sd` / √n.
         sem: Option<f64>,
         /// Geometric mean; `null` if a value is zero or negative.
         geomean: Option<f64>,
@@ -71,15 +71,16 @@ view! {
 }
 
 view! {
-    /// Bandwidths of a kernel density estimate; `null` if the values do not allow one.
+    /// Bandwidths for a kernel density estimate. A bandwidth is `null` if the values do not allow
+    /// it.
     Bandwidths of (found: &found::Bandwidths) {
         /// Silverman's rule of thumb. R: `bw.nrd0(x)`.
         nrd0: Option<f64>,
         /// Scott's rule. R: `bw.nrd(x)`.
         nrd: Option<f64>,
-        /// The Sheather-Jones method, by solving the equation. R: `bw.SJ(x)`.
+        /// The Sheather-Jones method that solves an equation. R: `bw.SJ(x)`.
         sj_ste: Option<f64>,
-        /// The Sheather-Jones method, by direct plug-in. R: `bw.SJ(x, method = "dpi")`.
+        /// The Sheather-Jones method with direct plug-in. R: `bw.SJ(x, method = "dpi")`.
         sj_dpi: Option<f64>,
     }
 }
@@ -89,9 +90,9 @@ view! {
     Mode of (mode: &found::Mode) {
         /// The position of the highest density.
         at: Option<f64>,
-        /// The position of the valley below; `null` for the lowest mode.
+        /// Position of the valley below the mode; `null` for the lowest mode.
         from: Option<f64>,
-        /// The position of the valley above; `null` for the highest mode.
+        /// Position of the valley above the mode; `null` for the highest mode.
         to: Option<f64>,
         /// The share of the values between the valleys.
         share: Option<f64>,
@@ -103,9 +104,10 @@ view! {
     FittedDistribution of (found: &found::Distribution) {
         /// The family of the distribution.
         distribution: DistributionKind => found.kind,
-        /// Mean of the distribution; for `lognormal`, of the logarithms.
+        /// Mean of the distribution; for `lognormal`, mean of the logarithms.
         mean: Option<f64>,
-        /// Standard deviation of the distribution; for `lognormal`, of the logarithms.
+        /// Standard deviation of the distribution; for `lognormal`, standard deviation of the
+        /// logarithms.
         sd: Option<f64>,
         /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
@@ -128,9 +130,9 @@ words! {
 view! {
     /// Skewness and kurtosis, and the excess kurtosis of known distributions with that skewness.
     Tails of (found: &found::Tails) {
-        /// Skewness of the values.
+        /// Skewness of the values, adjusted for bias.
         skewness: Option<f64>,
-        /// Excess kurtosis of the values.
+        /// Excess kurtosis of the values, adjusted for bias.
         kurtosis_excess: Option<f64> => found.kurtosis,
         /// Excess kurtosis of the lognormal distribution.
         lognormal_kurtosis_excess: Option<f64> => found.lognormal_kurtosis,
@@ -146,7 +148,7 @@ view! {
         inner: Fence = Fence::of(found.inner, found.beyond_inner),
         /// Values more than 3 interquartile ranges outside the quartiles.
         outer: Fence = Fence::of(found.outer, found.beyond_outer),
-        /// The values farthest outside.
+        /// The values outside the outer bounds, farthest first: at most ten.
         farthest: Vec<Outlier>,
     }
 }
@@ -168,7 +170,7 @@ view! {
 view! {
     /// A value far outside.
     Outlier of (found: &(usize, f64)) {
-        /// Index of the value in the series, from 0.
+        /// Index of the value in the series, counted from 0.
         index: usize => found.0,
         /// The value.
         value: Option<f64> => found.1,
@@ -198,9 +200,9 @@ view! {
         below: usize,
         /// Number of values above the last bin.
         above: usize,
-        /// Number of values in each of 240 bins.
+        /// Number of values in each of 240 bins; empty if all values are equal.
         counts: Vec<u32>,
-        /// Bandwidth of the density in plots; `null` if there is none.
+        /// Bandwidth of the density shown in plots; `null` if there is none.
         bandwidth: Option<f64>,
     }
 }

@@ -1,4 +1,4 @@
-//! The conclusion of a protocol step that passed, and its underlying numbers, one line each.
+//! The conclusion of a protocol step that passed, and the underlying numbers, one per line.
 
 use super::{SPREAD_DIGITS, Teller, has, in_unit, statistic, test_name};
 use crate::number::{self, Column};
@@ -138,9 +138,9 @@ impl Teller<'_> {
         lines
     }
 
-    /// Explains why the effective number differs from the number of values: dependent values carry
-    /// less information, and sides of different size count as two equal sides of a size between
-    /// them.
+    /// Explains why the effective number differs from the number of values. Dependent values carry
+    /// less information, and sides of different sizes count as two equal sides of an intermediate
+    /// size.
     fn counted(&self, found: &PowerFound) -> Option<String> {
         let validity = self.chain.validity.found.as_ref()?;
         let series =
@@ -235,7 +235,7 @@ impl Teller<'_> {
         let (confidence, superiority) = (self.confidence(), self.superiority(found));
         let mut lines = vec![format!("{estimator}, {confidence} interval · {superiority}")];
         let known =
-            // A quantile whose interval contains the estimate adds nothing to the shift.
+            // A quantile difference whose interval contains the estimate adds nothing to the shift.
             |q: &&QuantileDifference| {
                 let holds = |i: Interval| i.lower <= found.estimate && found.estimate <= i.upper;
                 SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some_and(|i| !holds(i))
@@ -267,8 +267,8 @@ impl Teller<'_> {
     }
 }
 
-/// Returns skewness and excess kurtosis in the wording of a series' summary; empty if there are too
-/// few values.
+/// Returns skewness and excess kurtosis in the wording of a series' summary, or an empty string if
+/// there are too few values.
 fn shape(skewness: f64, kurtosis: f64) -> String {
     if !(skewness.is_finite() && kurtosis.is_finite()) {
         return String::new();
@@ -280,7 +280,8 @@ fn shape(skewness: f64, kurtosis: f64) -> String {
     )
 }
 
-/// Formats a power in a sentence: never as certainty, which no test provides, even after rounding.
+/// Formats a power for use in a sentence. Even after rounding, it is never shown as certainty,
+/// which no test provides.
 pub(super) fn power_told(power: f64) -> String {
     let told = number::share(power, 1.0);
     if told == "100 %" { "more than 99 %".to_owned() } else { told }

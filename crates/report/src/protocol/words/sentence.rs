@@ -1,4 +1,4 @@
-//! The sentence at the end of a protocol: what can be published, its certainty, and the
+//! The sentence at the end of a protocol: what can be published, how certain it is, and the
 //! circumstances of the measurement.
 
 use super::numbers::power_told;
@@ -11,7 +11,7 @@ use assay_data::code;
 use assay_data::list;
 
 impl Teller<'_> {
-    /// Returns the introduction of the sentence.
+    /// Returns the words that introduce the sentence.
     pub fn lead(&self) -> String {
         match (self.chain.outcome(), self.chain.against) {
             (Status::Failed | Status::NotReached, _) => "Not to be published as a difference:",
@@ -40,7 +40,7 @@ impl Teller<'_> {
         let found = self.chain.validity.findings.iter();
         for finding in found.filter(|f| f.severity == Severity::Warning) {
             let warning = format!("Warning: {}.", finding.message);
-            // A warning that applies to both sides is given once.
+            // Give a warning that applies to both sides only once.
             if !parts.contains(&warning) {
                 parts.push(warning);
             }
@@ -54,8 +54,8 @@ impl Teller<'_> {
         parts.join(" ")
     }
 
-    /// Returns true if the effect is reported to be within the threshold (`Serious`), or possibly
-    /// within it (`Warning`).
+    /// Returns true if a finding says that the effect is below the threshold (`Serious`), or that
+    /// it may be (`Warning`).
     fn reaches_below(&self, severity: Severity) -> bool {
         let mut findings = self.chain.effect.findings.iter();
         findings.any(|f| f.is(code::BELOW_THRESHOLD) && f.severity == severity)
