@@ -1,23 +1,23 @@
-//! Parsers of command line values, which check them before anything is done.
+//! Parsers that validate command-line values before a command does anything.
 
 use std::net::SocketAddr;
 
 /// Number of hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
 
-/// Parses an address and a port to listen on.
+/// Parses an IP address and a port to listen on.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text is not an IP address and a port.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let told = "give an address and a port, as in 127.0.0.1:8040, [::1]:8040 or 0.0.0.0:8040";
     text.parse().map_err(|_| told.to_owned())
 }
 
-/// Parses a host name, as sent by a browser.
+/// Validates a host name as it appears in a browser's requests, without a scheme and a port.
 ///
 /// # Errors
-/// If the name is invalid.
+/// If the name is empty or has characters that a host name cannot have.
 pub(crate) fn host(text: &str) -> Result<String, String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_host = !text.is_empty() && text.split('.').all(|part| part.chars().all(is_part));
@@ -27,10 +27,10 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses an address from which files are fetched.
+/// Validates an http or https address from which files are fetched.
 ///
 /// # Errors
-/// If the address is invalid.
+/// If the address does not begin with `https://` or `http://` and a host.
 pub(crate) fn web(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     match rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
@@ -39,10 +39,10 @@ pub(crate) fn web(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a SHA-256.
+/// Validates a SHA-256 digest and returns it in lower case.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text does not consist of 64 hexadecimal digits.
 pub(crate) fn sha256(text: &str) -> Result<String, String> {
     match text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(text.to_lowercase()),
@@ -50,10 +50,10 @@ pub(crate) fn sha256(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a non-empty value.
+/// Validates that a value is not blank.
 ///
 /// # Errors
-/// If the value is empty.
+/// If the value is empty or consists of white space.
 pub(crate) fn words(text: &str) -> Result<String, String> {
     match text.trim().is_empty() {
         true => Err("it is empty".to_owned()),
@@ -61,10 +61,10 @@ pub(crate) fn words(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses the owner and name of a project.
+/// Parses `OWNER/PROJECT` into the names of the owner and the project.
 ///
 /// # Errors
-/// If the names are invalid.
+/// If the text has another form or a name is invalid.
 pub(crate) fn project(text: &str) -> anyhow::Result<(&str, &str)> {
     let parts = text
         .split_once('/')

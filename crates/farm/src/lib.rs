@@ -1,5 +1,5 @@
-//! Code shared by the programs of a farm: its data and the wire format ([`builds`]), and the client
-//! of its API ([`client`]).
+//! Code shared by the programs of a farm: its data and wire format ([`builds`]), and the client of
+//! its API ([`client`]).
 
 pub mod builds;
 pub mod client;

@@ -7,7 +7,7 @@ use std::io::Write as _;
 struct StandardError;
 
 impl Log for StandardError {
-    // `log` itself compares levels; events of other crates (TLS, HTTP) are useful only to the
+    // `log` itself compares levels. Events of other crates (TLS, HTTP) are useful only to the
     // authors of those crates.
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with(env!("CARGO_CRATE_NAME"))
@@ -16,7 +16,7 @@ impl Log for StandardError {
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
             let line = format!("{:.3} {:>5} {}\n", Timestamp::now(), record.level(), record.args());
-            // There is nowhere to report that the log cannot be written.
+            // A failure to write the log cannot be reported anywhere.
             let _unlogged = std::io::stderr().write_all(line.as_bytes());
         }
     }
@@ -24,7 +24,7 @@ impl Log for StandardError {
     fn flush(&self) {}
 }
 
-/// Starts the log. Returns an error if there already is one.
+/// Installs the logger with the given level. Returns an error if a logger is already installed.
 pub(crate) fn begin(level: LevelFilter) -> anyhow::Result<()> {
     log::set_logger(&StandardError)?;
     log::set_max_level(level);

@@ -1,5 +1,5 @@
-//! The `assay farm` program: the server that records the results of every version on every
-//! platform, and the agents that work for it. `assay` finds it in its own directory and execs it.
+//! The `assay farm` program: a server that records the results of every version on every platform,
+//! and the agents that work for it. `assay` finds it in its own directory and executes it.
 //!
 //! Exit codes: 0 success · 1 something is missing (`doctor --strict`) · 2 usage or input error ·
 //! 130 interrupted.

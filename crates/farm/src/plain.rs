@@ -1,11 +1,10 @@
-//! Makes untrusted text, such as names and messages from packages, safe to print on a terminal and
-//! to include in reasons.
+//! Makes untrusted text, such as names and messages from packages, safe to print on a terminal.
 
-/// Maximum length of a line.
+/// Maximum length of a sanitized line, in characters.
 const LONGEST: usize = 500;
 
-/// Returns a text on one line, without control characters and without marks that change the writing
-/// direction; truncated if it is much too long.
+/// Returns a text as a single line without control characters or marks that change the writing
+/// direction. Text longer than 500 characters is truncated.
 pub fn line(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -20,7 +19,7 @@ pub fn line(text: &str) -> String {
     out
 }
 
-/// Returns a count with its unit: `1 test`, `2 tests`.
+/// Returns a count with its noun in the singular or plural, such as `1 test` or `2 tests`.
 pub fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

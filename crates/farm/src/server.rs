@@ -1,9 +1,9 @@
 //! The server: an HTTP front end of the store. It contains no database statements and measures
-//! nothing; pages are rendered by the report crate (`pages`).
+//! nothing. Its pages are rendered by the report crate (`pages`).
 //!
-//! `routes` lists everything it answers. `dispatch` passes a request to its handler, which gets the
-//! store of its own thread (`pool`) and is independent of the protocol. This file starts and stops
-//! the server.
+//! `routes` lists all paths of the API. `dispatch` passes a request to its handler, which uses the
+//! store of its own thread (`pool`) and is independent of HTTP. This file starts and stops the
+//! server.
 
 mod answer;
 mod app;
@@ -59,27 +59,27 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// The settings of a server.
+/// Settings of a server.
 pub(crate) struct Options {
-    /// The directory of the server's files, and its store.
+    /// Directory of the server's files, and the location of its store.
     pub data: Data,
-    /// The address to listen on.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// Host names by which it may be addressed.
+    /// Host names that requests may use, in addition to the server's addresses.
     pub hosts: Vec<String>,
     /// Duration of a lease.
     pub lease: Duration,
-    /// Time after which an agent without a job asks again.
+    /// Interval at which an agent without a job asks for one.
     pub ask: Duration,
     /// Maximum number of requests per second for each token.
     pub rate: f64,
     /// True if reading requires no token.
     pub is_public: bool,
-    /// A certificate and its key.
+    /// Paths of the certificate and of its private key.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 
-/// Answers requests until interrupted.
+/// Starts the server and answers requests until interrupted.
 ///
 /// # Errors
 /// If the store cannot be opened, another server uses it, or the address cannot be listened on.
@@ -141,8 +141,8 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         }
         anyhow::Ok(ending)
     });
-    // The last connection to a database file merges its log into it, so that the file alone is the
-    // store.
+    // When the last connection to a database file is closed, its write-ahead log is merged into the
+    // file. The file alone is then a complete copy of the store.
     drop(app);
     for thread in threads {
         let _it_only_waits = thread.join();
@@ -150,8 +150,8 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     ended
 }
 
-/// Creates a token of scope `admin` at the first start, in a file that only the server's owner can
-/// read. The file exists if and only if the store has the token.
+/// Creates a token of scope `admin` if the store has no tokens, and writes it to a file that only
+/// the server's user can read. If the file cannot be written, the token is not created.
 fn first_token(store: &Store, data: &Data) -> anyhow::Result<()> {
     if store.has_tokens()? {
         return Ok(());
@@ -172,8 +172,8 @@ fn first_token(store: &Store, data: &Data) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Periodically ends leases that were not renewed. After a start, agents that could not reach the
-/// server first get some time to return.
+/// Periodically ends leases that were not renewed. The first check is delayed by half a lease, so
+/// that agents can reconnect after the server was down.
 async fn sweep(app: Arc<App>) {
     sleep(app.context.lease / 2).await;
     let mut again = interval(SWEEP);
@@ -197,7 +197,8 @@ async fn sweep(app: Arc<App>) {
     }
 }
 
-/// Stores when nodes and tokens were last seen. Called at intervals rather than for each request.
+/// Stores the times at which nodes and tokens were last seen. This is done at intervals rather than
+/// for each request.
 async fn flush(app: &App) -> Result<(), Failure> {
     let seen = mem::take(&mut *app.context.seen.lock().unwrap_or_else(PoisonError::into_inner));
     let used = mem::take(&mut *app.context.used.lock().unwrap_or_else(PoisonError::into_inner));

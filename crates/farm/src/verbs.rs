@@ -1,5 +1,5 @@
-//! The verbs of `assay farm`. Each file contains a verb's arguments and its implementation. Only
-//! implemented verbs are listed.
+//! The subcommands of `assay farm`. Each file contains a subcommand's arguments and its
+//! implementation.
 
 mod add;
 mod agent;
@@ -17,7 +17,7 @@ mod upgrade;
 use crate::Ending;
 use clap::Subcommand;
 
-/// The verbs of `assay farm`.
+/// The subcommands of `assay farm`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Serve(serve::Args),
@@ -34,10 +34,10 @@ pub(crate) enum Verb {
     Upgrade(upgrade::Args),
 }
 
-/// Runs a verb.
+/// Runs a subcommand.
 ///
 /// # Errors
-/// The errors of the verb.
+/// The errors of the subcommand.
 pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
         Verb::Serve(args) => serve::run(args),
@@ -55,8 +55,8 @@ pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     }
 }
 
-/// Formats rows as a table with two spaces between columns. Control characters in untrusted text
-/// are replaced, so it cannot move the cursor.
+/// Formats rows as a table with two spaces between columns. Control characters are replaced, so
+/// that untrusted text cannot move the cursor of a terminal.
 fn table<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
     let plain = |text: String| {
         text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()

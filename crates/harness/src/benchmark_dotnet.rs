@@ -1,13 +1,13 @@
-//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher` (`dotnet
-//! bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one benchmark by
-//! using its full name as the filter.
+//! Driver for BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher` (`dotnet
+//! bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`). A run is restricted to one
+//! benchmark by using its full name as the filter.
 //!
-//! `--list` prints methods without their parameters, and a benchmark is a method with parameters.
+//! `--list` prints methods without their parameters, but a benchmark is a method with parameters.
 //! Therefore the list is taken from the results of a dry run, which calls each benchmark once. A
-//! run measures in its own process (`--inProcess`): each of our runs is a separate process anyway,
-//! and nothing has to be generated and compiled. It is one launch with one iteration of warm-up and
-//! one of measurement, each of the requested duration. Options given by the user are not repeated,
-//! because most are allowed only once. Jobs defined by attributes are run as well.
+//! run measures in the started process (`--inProcess`): each run is a separate process anyway, and
+//! this way nothing has to be generated and compiled. A run is one launch with one iteration of
+//! warm-up and one of measurement, each of the requested duration. Options given by the user are
+//! not repeated, because most are allowed only once. Jobs defined by attributes are run as well.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, message_line, tail};
@@ -25,11 +25,11 @@ const HARNESS: &str = "BenchmarkDotNet";
 /// A program that accepts BenchmarkDotNet's options.
 #[derive(Debug)]
 struct BenchmarkDotNet {
-    /// The user's arguments.
+    /// The user's command line.
     given: Vec<String>,
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--exporters", "--artifacts", "--iterationTime", "--launchCount", "--inProcess"]
         .iter()
@@ -37,7 +37,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Box::new(BenchmarkDotNet { given })
@@ -64,7 +64,7 @@ impl Driver for BenchmarkDotNet {
         HARNESS.to_owned()
     }
 
-    /// Returns false: the harness accepts a number of calls, but these are calls of an unrolled
+    /// Returns false. BenchmarkDotNet accepts a number of calls, but counts calls of an unrolled
     /// loop, and a benchmark may declare several operations per call.
     fn pins(&self) -> bool {
         false
@@ -99,7 +99,7 @@ impl Driver for BenchmarkDotNet {
         };
         let mut found = Vec::new();
         for file in results(scratch) {
-            // Every class has its own file, which names only the benchmarks of that class.
+            // Every class has its own file, and a benchmark is identified within it.
             let samples = import::load(&[&file], &ImportOptions::default()).map_err(|error| {
                 HarnessError::Garbage {
                     harness: HARNESS,
@@ -116,8 +116,8 @@ impl Driver for BenchmarkDotNet {
     }
 }
 
-/// Returns the filter for a benchmark. The importer numbers benchmarks of the same name from
-/// several jobs.
+/// Returns the filter for a benchmark. If several jobs run a benchmark, the importer appends ` #2`
+/// and so on to its name, which is removed here.
 fn filter_of(benchmark: &str) -> &str {
     match benchmark.rsplit_once(" #") {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -125,7 +125,7 @@ fn filter_of(benchmark: &str) -> &str {
     }
 }
 
-/// Returns the JSON files, one per class, in a fixed order.
+/// Returns the JSON result files, one per class, in sorted order.
 fn results(scratch: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(scratch.join("results")) else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path());
@@ -135,8 +135,8 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the error to show. It is on standard output; the most informative line is one with an
-/// exception or with the harness's own error mark.
+/// Returns the line of standard output that best explains a failure: one with an exception or with
+/// the harness's own error mark. Otherwise it returns the last line of the output.
 fn error_message(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {

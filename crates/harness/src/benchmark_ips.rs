@@ -1,15 +1,16 @@
-//! benchmark-ips: a Ruby script, run with a shim loaded before it (`ruby -r shim.rb script.rb`, or
-//! through `RUBYOPT` if the command begins with something else: `bundle exec ruby script.rb`,
-//! `./script.rb`).
+//! Driver for benchmark-ips: a Ruby script, run with a shim loaded before it (`ruby -r shim.rb
+//! script.rb`). If the command begins with something else (`bundle exec ruby script.rb`,
+//! `./script.rb`), the shim is loaded through `RUBYOPT`.
 //!
 //! The library has no command line: a script measures all its items, for as long as it specifies.
-//! The shim replaces its measuring: it lists the items, or measures one for a given number of
-//! iterations and ends the script. The items and their names remain the library's. In addition to
-//! the times it reports the objects allocated per iteration, as counted by Ruby.
+//! The shim replaces the measurement: it lists the items, or measures one of them for a given
+//! number of iterations and ends the script. The items and their names still come from the library.
+//! In addition to the times, the shim reports the objects allocated per iteration, as counted by
+//! Ruby.
 //!
 //! The first timed run of an item warms up for as long as the script specifies, and reports the
 //! number of calls after which the times were steady. Later runs make twice as many untimed calls,
-//! rather than spend seconds on each process.
+//! instead of warming up for seconds in each process.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, message_line};
@@ -24,23 +25,25 @@ use std::path::Path;
 /// Name by which users choose this harness.
 pub(crate) const NAME: &str = "benchmark-ips";
 
-/// Metric for the number of calls in the warm-up.
+/// Metric for the number of calls after which the times were steady.
 const WARM_UP: &str = "warm_up";
-/// Metric for the seconds that later runs save by warming up only for the number of calls in
-/// `WARM_UP`.
+/// Metric for the seconds that later runs save because they warm up for a number of calls rather
+/// than for a time.
 const SAVED: &str = "warm_up_saved";
 
-/// Ruby code that is loaded before the script.
+/// Ruby code of the shim, which is loaded before the script.
 const SHIM: &str = include_str!("shims/benchmark_ips.rb");
 
 /// A script that uses benchmark-ips.
 #[derive(Debug)]
 struct BenchmarkIps {
-    /// True if the command begins with the interpreter, which accepts options before the script.
+    /// True if the command begins with the Ruby interpreter, so that options can be added before
+    /// the script.
     is_direct: bool,
-    /// Items of each block that calls `compare!`; empty before the list was read.
+    /// Groups of items that the script compares with `compare!`; empty until the list has been
+    /// read.
     compared: RefCell<Vec<Vec<String>>>,
-    /// Calls after which an item was steady in a run with the script's own warm-up.
+    /// Number of calls after which each item was steady, by the item's name.
     warm_ups: RefCell<BTreeMap<String, u64>>,
 }
 
@@ -50,10 +53,10 @@ impl BenchmarkIps {
     }
 }
 
-/// Ruby interpreters.
+/// Names of Ruby interpreters.
 const RUBIES: [&str; 3] = ["ruby", "jruby", "truffleruby"];
 
-/// Recognizes a script that requires benchmark-ips.
+/// Recognizes a Ruby script that mentions benchmark-ips.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let first = program.text.lines().next().unwrap_or_default();
     let is_ruby = (first.starts_with("#!") && first.contains("ruby"))
@@ -73,8 +76,8 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 }
 
 impl BenchmarkIps {
-    /// Stores the number of warm-up calls and the seconds saved, and removes both metrics from the
-    /// results. Adds the number of CPUs that were busy.
+    /// Moves the warm-up's number of calls and the seconds saved from the metrics to their own
+    /// fields. Also computes the average number of busy CPUs.
     fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
         for reading in &mut found {
             reading.values.retain(|(metric, value)| match metric.name.as_str() {
@@ -134,7 +137,8 @@ impl Driver for BenchmarkIps {
         self.shimmed(scratch, "items.txt")
     }
 
-    /// Parses the list, a line of JSON for each item and each comparison.
+    /// Parses the list, which has one line of JSON for each item (a string) and for each comparison
+    /// (an array).
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         if !reply.success {
             return Err(HarnessError::NoBenchmark { said: error_message(reply) });
@@ -192,7 +196,7 @@ impl Driver for BenchmarkIps {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, "benchmark-ips") {
             Ok(samples) => Ok(self.without_warm_ups(readings(&samples))),
-            // The script failed, or had no such item.
+            // The answer is missing if the script failed or has no item of this name.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
                 Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
             }
@@ -201,7 +205,8 @@ impl Driver for BenchmarkIps {
     }
 }
 
-/// Returns the line with the class of an exception, above its trace; otherwise the last line.
+/// Returns the first line that ends with the class of an exception, as printed above a trace.
+/// Otherwise it returns the last line.
 fn error_message(reply: &Reply) -> Option<String> {
     message_line(&reply.errors, &reply.output, |line| line.trim_end().ends_with("Error)"))
 }

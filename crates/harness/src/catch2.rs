@@ -1,12 +1,13 @@
-//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s in test cases, read from its XML reporter.
+//! Driver for Catch2 (C++), versions 2 and 3: `BENCHMARK`s in test cases, read from its XML
+//! reporter.
 //!
-//! A run can be restricted to test cases and sections but not to a benchmark in them, so a run
-//! measures all; users who want fewer give the names or tags of test cases themselves. Without
-//! these, the default tests run, including plain tests, and everything tagged `[!benchmark]`, which
-//! Catch2 hides. Catch2 has no list of benchmarks either: the names come from a run with one sample
-//! of each. Only the number of samples can be set. The iterations per sample follow from the
-//! clock's resolution, so that a sample takes about ten microseconds, or one iteration if that is
-//! longer. Bootstrapping is off.
+//! A run can be restricted to test cases and sections, but not to a benchmark in them. Therefore a
+//! run measures all benchmarks; users who want fewer can give the names or tags of test cases.
+//! Without these, a run includes the default tests, even those without benchmarks, and everything
+//! tagged `[!benchmark]`, which Catch2 hides by default. Catch2 cannot list benchmarks either:
+//! their names are taken from a run with one sample of each. Only the number of samples can be set.
+//! Catch2 derives the iterations per sample from the clock's resolution, so that a sample takes
+//! about ten microseconds, or one iteration if that is longer. Bootstrapping is turned off.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
@@ -20,26 +21,26 @@ pub(crate) const NAME: &str = "catch2";
 
 const HARNESS: &str = "Catch2";
 
-/// Test specification that selects the tests that run by default and the hidden benchmarks.
+/// Test specification that selects the default tests and the hidden benchmarks.
 const BENCHMARKS_TOO: &str = "~[.],[!benchmark]";
 
-/// Minimum and maximum number of samples; the default is a hundred.
+/// Minimum and maximum number of samples. Catch2's default is 100.
 const SAMPLES: (f64, f64) = (10.0, 100.0);
 
-/// Number of samples per second of run time; low, since a sample takes at least one iteration,
-/// which may be slow.
+/// Number of samples per second of requested run time. The number is low because a sample takes at
+/// least one iteration, which may be slow.
 const SAMPLES_PER_SECOND: f64 = 1000.0;
 
 /// A program linked with Catch2.
 #[derive(Debug)]
 struct Catch2 {
-    /// Catch2's version as stated in the program's help, such as `3.7.1`; empty if not stated.
+    /// Version of Catch2 as printed in the program's help, such as `3.7.1`; empty if unknown.
     version: String,
     /// True if the user gave arguments, which may select what runs.
     is_chosen: bool,
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("--benchmark-samples") && help.contains("--benchmark-no-analysis");
     let version = |line: &str| {
@@ -50,7 +51,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| Box::new(Catch2 { version: version(), ..of(program) }) as Box<dyn Driver>)
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }
@@ -120,9 +121,9 @@ impl Driver for Catch2 {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        // Its exit status is ignored: it also reflects failed tests.
+        // The exit status is ignored because it is also nonzero if a test failed.
         let mut found = readings(&imported(reply, HARNESS)?);
-        // Benchmarks that have only an error come last, and have no number of iterations.
+        // Benchmarks that only reported an error come last and have no number of iterations.
         let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
         let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
         add_iterations(&mut found[..measured], xml.lines().filter_map(iterations));
@@ -130,14 +131,14 @@ impl Driver for Catch2 {
     }
 }
 
-/// Returns true if the report is complete.
+/// Returns true if the XML report ends with its closing tag, that is, if it is not truncated.
 fn is_whole(xml: &str) -> bool {
     let end = xml.trim_end();
     end.ends_with("</Catch2TestRun>") || end.ends_with("</Catch>")
 }
 
-/// Returns the total number of iterations of a benchmark: the product of two attributes of its tag,
-/// samples and iterations per sample. Quotes in names are written as entities, so they do not end
+/// Returns a benchmark's total number of iterations: the number of samples times the iterations per
+/// sample, both attributes of its tag. Quotes in names are written as entities, so they do not end
 /// an attribute.
 fn iterations(line: &str) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {

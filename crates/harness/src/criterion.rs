@@ -1,12 +1,12 @@
-//! criterion (Rust): `--list`, a filter that is an anchored regular expression, and the files that
-//! it leaves in `CRITERION_HOME`.
+//! Driver for criterion (Rust). It uses `--list`, a filter that is an anchored regular expression,
+//! and the files that criterion writes to `CRITERION_HOME`.
 //!
-//! It has no option for the number of iterations: it estimates one from its warm-up. The time for a
-//! run is divided between warm-up and measurement. A benchmark group may set its own number of
-//! samples, warm-up and time, which override the flags: such a benchmark takes as long as its
-//! author wants. Plots are off, and the resampling, whose result is not used, is kept short. The
-//! least effort is criterion's quick mode, which needs only one to three iterations; versions
-//! before 0.4 do not have it, and take about fifty.
+//! criterion has no option for the number of iterations: it estimates one from its warm-up. The
+//! time of a run is divided between warm-up and measurement. A benchmark group may set its own
+//! number of samples, warm-up and time, which override the flags; such benchmarks take as long as
+//! their authors specified. Plots are turned off. The resampling is kept short, since its result is
+//! not used. For the least effort, criterion's quick mode is used, which needs only one to three
+//! iterations. Versions before 0.4 do not have this mode and take about fifty iterations.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
@@ -21,11 +21,11 @@ pub(crate) const NAME: &str = "criterion";
 
 const HARNESS: &str = "criterion";
 
-/// Fraction of a run's time that is spent on the warm-up, from which criterion estimates the number
-/// of iterations for the rest.
+/// Fraction of a run's time that is spent on the warm-up. criterion estimates the number of
+/// iterations from it.
 const WARM_UP: f64 = 0.2;
 
-/// Minimum time for a run, in seconds: fractions of a nanosecond are refused.
+/// Minimum time of a run, in seconds. criterion rejects times below a nanosecond.
 const SHORTEST: f64 = 1e-6;
 
 /// A program linked with criterion.
@@ -33,9 +33,9 @@ const SHORTEST: f64 = 1e-6;
 struct Criterion {
     /// True if the program accepts `--quick`.
     has_quick: bool,
-    /// `--bench`, unless the user gave it.
+    /// The flag `--bench`; `None` if the user already gave it.
     bench_flag: Option<&'static str>,
-    /// Evidence that the program was built for debugging, if any.
+    /// Message that the program was built without optimization, if so.
     debug_build: Option<String>,
 }
 
@@ -43,11 +43,12 @@ struct Criterion {
 /// name, even if stripped.
 const HOME: &str = "CRITERION_HOME";
 
-/// Part of the answer of criterion 0.5 to `--help`: its argument parser was built without help
-/// (criterion.rs, issue 702).
+/// Part of criterion 0.5's answer to `--help`, which that version does not support (criterion.rs,
+/// issue 702).
 const WITHOUT_HELP: &str = "unexpected argument found";
 
-/// Recognizes the harness by the program's help or, if it has none, by the contents of its file.
+/// Recognizes the harness by the program's help text. If the program has none, the contents of its
+/// executable are searched.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()
@@ -65,7 +66,7 @@ fn mentions_its_home(program: &Program) -> bool {
     bytes.windows(HOME.len()).any(|window| window == HOME.as_bytes())
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }
@@ -92,7 +93,7 @@ impl Driver for Criterion {
     }
 
     fn own_words(&self, scratch: &Path) -> Option<Request> {
-        // A filter that matches no name.
+        // This filter matches no benchmark, so that only the program's own output remains.
         Some(self.list(scratch).arg("no benchmark \u{1} has this name"))
     }
 
@@ -130,7 +131,7 @@ impl Driver for Criterion {
             request = request.arg(flag).arg(value);
         }
         let filter = format!("^{}$", regex::escape(benchmark));
-        // A name after `--` may begin with a dash.
+        // After `--`, the filter may begin with a dash.
         at_home(request.arg("--").arg(filter), scratch)
             .answered_in(Answer::Directory(scratch.to_path_buf()))
     }
@@ -166,7 +167,7 @@ mod tests {
     fn the_list_is_names_with_whatever_stands_between() {
         let listed = DRIVER.listed(&reply("a: benchmark\n\ng/b: c: benchmark\nhello\n", true));
         assert_eq!(listed.unwrap(), ["a", "g/b: c"]);
-        // The list as written before 0.4.
+        // Versions before 0.4 print the list in this form.
         assert_eq!(DRIVER.listed(&reply("a: bench\n", true)).unwrap(), ["a"]);
         for (output, success) in [("", true), ("a: benchmark\n", false), ("usage\n", true)] {
             let listed = DRIVER.listed(&reply(output, success));

@@ -1,13 +1,13 @@
-//! divan (Rust): a filter that is an anchored regular expression, `--sample-count` and
-//! `--sample-size`, and the table that it prints.
+//! Driver for divan (Rust). It uses a filter that is an anchored regular expression,
+//! `--sample-count` and `--sample-size`, and the table that divan prints.
 //!
-//! The table is the only output: it has times with four digits, so that changes below a thousandth
-//! may not show, and the iterations of a run in its last column. Its own list leaves out arguments
-//! and numbers of threads, so the list is taken from the output of a run with one iteration each.
-//! Iterations are divided evenly among at most a hundred samples, divan's default, so the number of
-//! iterations is rounded to a multiple of the number of samples, in the same way on all sides. If a
-//! benchmark is run with several numbers of threads, each run goes through all of them: filters do
-//! not select threads.
+//! The table is the only output. Its times have four digits, so that changes below one part in a
+//! thousand may not be visible. Its last column is the number of iterations. divan's own list omits
+//! arguments and numbers of threads, so the list is taken from a run with one iteration each.
+//! Iterations are divided evenly among at most 100 samples, divan's default. The number of
+//! iterations is therefore rounded to a multiple of the number of samples, in the same way for all
+//! sides. A benchmark with several numbers of threads is always run with all of them, because
+//! filters do not select threads.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
@@ -22,29 +22,29 @@ pub(crate) const NAME: &str = "divan";
 
 const HARNESS: &str = "divan";
 
-/// Number of samples of a run, unless there are fewer iterations.
+/// Maximum number of samples of a run. A run of fewer iterations has one sample per iteration.
 const SAMPLES: u64 = 100;
 
-/// Time limit longer than any run, in seconds. It overrides a limit set by the benchmark itself,
-/// which would reduce the number of iterations.
+/// Time limit in seconds that is longer than any run. It overrides a limit set by the benchmark
+/// itself, which could reduce the number of iterations.
 const NO_LIMIT: &str = "1000000";
 
 /// A program linked with divan.
 #[derive(Debug)]
 struct Divan {
-    /// `--bench`, unless the user gave it.
+    /// The flag `--bench`; `None` if the user already gave it.
     bench_flag: Option<&'static str>,
-    /// Evidence that the program was built for debugging, if any.
+    /// Message that the program was built without optimization, if so.
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT"))
         .then(|| assumed(program))
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Divan {
         bench_flag: rust::bench_flag(program),
@@ -54,7 +54,8 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 
 impl Divan {
     fn plain(&self) -> Request {
-        // Rows must have the same order on all sides, and no colors, regardless of the environment.
+        // Rows must have the same order on all sides and must not contain color codes, regardless
+        // of environment variables.
         let flags = ["--color", "never", "--sort", "kind"];
         Request::with(self.bench_flag.into_iter().chain(flags))
     }
@@ -96,7 +97,7 @@ impl Driver for Divan {
             Effort::Once => self.request(1, 1),
             Effort::Iterations(count) | Effort::Counted(count) => {
                 let samples = count.clamp(1, SAMPLES);
-                // The size of a sample is a 32-bit number.
+                // divan stores the sample size as a 32-bit number.
                 let size = (count.saturating_add(samples / 2) / samples).clamp(1, u32::MAX.into());
                 self.request(samples, size)
             }
@@ -124,8 +125,9 @@ impl Driver for Divan {
     }
 }
 
-/// Returns the filter for this benchmark alone. Filters do not see a number of threads at the end
-/// of a name, but they see an argument that looks like one.
+/// Returns a filter that matches only this benchmark. divan applies filters to names without the
+/// number of threads (`::t=2`). An argument that looks like a number of threads is part of the
+/// name, so both forms are matched.
 fn filter(benchmark: &str) -> String {
     let whole = regex::escape(benchmark);
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -135,7 +137,8 @@ fn filter(benchmark: &str) -> String {
     }
 }
 
-/// Returns the last column of a row of times, which is preceded by the number of samples.
+/// Returns the number of iterations from the last column of a row. The column before it must be the
+/// number of samples.
 fn iterations(line: &str) -> Option<u64> {
     let mut cells = line.rsplit('│').map(str::trim);
     let iterations = cells.next()?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! The interface of a harness: the required operations, and the types of requests and answers.
+//! The interface of a harness driver: the required operations, and the types of requests and
+//! answers.
 
 use crate::error::HarnessError;
 use crate::reading::Reading;
@@ -6,46 +7,46 @@ use crate::reply::{Answer, Reply};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Amount of work in a run of a benchmark.
+/// Amount of work in one run of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
     /// As many iterations as take about this many seconds; the harness determines the number.
     Seconds(f64),
     /// Exactly this many iterations, after the harness's warm-up. Only for drivers that
-    /// [pin](Driver::pins).
+    /// [pin](Driver::pins) the number of iterations.
     Iterations(u64),
-    /// Exactly this many iterations and no others, for counts of the whole process. Only for drivers
-    /// that [pin](Driver::pins).
+    /// Exactly this many iterations without a warm-up, for counts of the whole process. Only for
+    /// drivers that [pin](Driver::pins) the number of iterations.
     Counted(u64),
-    /// The least that the harness can do, to check that the benchmark works.
+    /// The smallest amount of work that the harness supports, to check that the benchmark works.
     Once,
 }
 
-/// Additions to the user's command for one run.
+/// Additions to the user's command for one run, and the location of its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Arguments directly after the program (`-m pytest`, `-r shim.rb`), before the user's own;
-    /// needed only by interpreters.
+    /// Arguments directly after the program and before the user's own (`-m pytest`, `-r shim.rb`).
+    /// Only interpreters need them.
     pub before: Vec<OsString>,
-    /// Arguments after the user's own.
+    /// Arguments after the user's own arguments.
     pub args: Vec<OsString>,
-    /// Environment variables.
+    /// Environment variables to set, as pairs of name and value.
     pub env: Vec<(String, String)>,
-    /// Environment variables with options of an interpreter (`RUBYOPT`): appended to the user's
-    /// value, separated by a blank.
+    /// Environment variables with options of an interpreter (`RUBYOPT`). The options are appended
+    /// to the user's value, separated by a space.
     pub options: Vec<(String, String)>,
-    /// Variables that list directories (`PYTHONPATH`), each with a directory to insert before the
-    /// user's.
+    /// Environment variables that list directories (`PYTHONPATH`), each with a directory to insert
+    /// before the user's directories.
     pub directories: Vec<(String, PathBuf)>,
-    /// Files, with their contents, that must exist when the program starts. The caller empties the
+    /// Files with their contents that must exist when the program starts. The caller empties the
     /// scratch directory, and then creates these files and their parent directories in it.
     pub files: Vec<(PathBuf, String)>,
-    /// Location of the answer.
+    /// Place to which the run writes its answer.
     pub answer: Answer,
 }
 
 impl Request {
-    /// Makes a request with these arguments, answered on standard output.
+    /// Creates a request with these arguments and an answer on standard output.
     pub fn with<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self { args: args.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -74,14 +75,14 @@ impl Request {
         self
     }
 
-    /// Inserts a directory before those that an environment variable lists.
+    /// Inserts a directory before those listed in an environment variable.
     #[must_use]
     pub fn directory(mut self, variable: &str, directory: PathBuf) -> Self {
         self.directories.insert(0, (variable.to_owned(), directory));
         self
     }
 
-    /// Adds a file.
+    /// Adds a file that is created before the program starts.
     #[must_use]
     pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
         self.files.push((path, text.into()));
@@ -106,10 +107,10 @@ pub enum Language {
     Go,
 }
 
-/// A harness, as detected in one of its programs.
+/// A driver for the programs of a benchmark harness.
 pub trait Driver: std::fmt::Debug {
-    /// Returns the harness's usual name, with the version if the program states it, as in `Google
-    /// Benchmark 1.7`.
+    /// Returns the usual name of the harness, with its version if the program states it, as in
+    /// `Catch2 3.7.1`.
     fn name(&self) -> String;
 
     /// Returns true if a run can be restricted to one benchmark. Otherwise every run measures all
@@ -122,8 +123,8 @@ pub trait Driver: std::fmt::Debug {
     /// and only the time differs.
     fn pins(&self) -> bool;
 
-    /// Returns the length of a turn in seconds; `None` if two processes cannot measure in turns
-    /// ([`Turns`](crate::Turns)).
+    /// Returns the length of a turn in seconds, or `None` if two processes cannot measure
+    /// alternately ([`Turns`](crate::Turns)).
     fn turn_seconds(&self) -> Option<f64> {
         None
     }
@@ -133,29 +134,30 @@ pub trait Driver: std::fmt::Debug {
     fn list(&self, scratch: &Path) -> Request;
 
     /// Returns a request that lists no benchmark, so that the program prints only its own output.
-    /// `None` if the harness's output is recognizable without it.
+    /// `None` if the harness's output can be recognized without it.
     fn own_words(&self, _scratch: &Path) -> Option<Request> {
         None
     }
 
-    /// Returns the names of the benchmarks, in the program's order, as [`Driver::read`] gives them.
+    /// Returns the names of the benchmarks, in the program's order. They are spelled as in the
+    /// results of [`Driver::read`].
     ///
     /// # Errors
     /// If the answer is not from this harness.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError>;
 
-    /// Returns the groups of benchmarks that the program itself compares, each benchmark with the
-    /// first of its group. They are known only after [`Driver::listed`].
+    /// Returns the groups of benchmarks that the program itself compares. Within a group, each
+    /// benchmark is compared with the first. The groups are known only after [`Driver::listed`].
     fn compared(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
-    /// Returns the request for measuring one benchmark in one run (all of them if the driver does
-    /// not [isolate](Driver::isolates)).
+    /// Returns the request for measuring one benchmark in one run. If the driver does not
+    /// [isolate](Driver::isolates) benchmarks, the run measures all of them.
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request;
 
-    /// Returns the request for measuring these benchmarks one after the other in a single process.
-    /// `None` if the harness cannot select several of its benchmarks.
+    /// Returns the request for measuring these benchmarks one after another in a single process, or
+    /// `None` if the harness cannot select several benchmarks.
     fn measure_several(
         &self,
         _benchmarks: &[&str],
@@ -165,39 +167,39 @@ pub trait Driver: std::fmt::Debug {
         None
     }
 
-    /// Returns the request for running every benchmark once, each in a process of its own that does
-    /// not start again from nothing. `None` if the harness cannot do that. Only for [what they
-    /// execute](crate::executed): nothing is measured.
+    /// Returns the request for running every benchmark once, each in a forked process, so that the
+    /// program is loaded only once. `None` if the harness does not support that. It is used only to
+    /// record [which code they execute](crate::executed); nothing is measured.
     fn run_each(&self, _scratch: &Path) -> Option<Request> {
         None
     }
 
-    /// Returns the results of a run: one reading for every benchmark in the answer.
+    /// Returns the results of a run, with one reading for every benchmark in the answer.
     ///
     /// # Errors
     /// If the answer is not from this harness, or is truncated.
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
 
-    /// Returns true if the program's symbol of this name is the function that this benchmark
-    /// measures; always false if names do not show that.
+    /// Returns true if the symbol is that of the function that the benchmark measures. Always false
+    /// if the names in this harness do not show that.
     fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
         false
     }
 
-    /// Returns the language whose tools can show which functions a benchmark executes; `None` if
-    /// there are none.
+    /// Returns the language whose tools can record which functions a benchmark executes, or `None`
+    /// if there are no such tools.
     fn executes(&self) -> Option<Language> {
         None
     }
 
-    /// Returns true if programs of this harness run on Node.js, which can record the parts of the
+    /// Returns true if programs of this harness run on Node.js, which can record the parts of
     /// scripts that a benchmark executes.
     fn notes_scripts(&self) -> bool {
         false
     }
 
-    /// Returns the reason why the times of a run are larger than those of an optimized build, if
-    /// the answer states one. The benchmark is measured anyway.
+    /// Returns a message if the program or its harness was built without optimization, which makes
+    /// times larger. The benchmark is measured anyway.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

@@ -1,23 +1,23 @@
-//! Errors in a harness's answer, worded for the user.
+//! Errors in the answer of a benchmark program, with messages for the user.
 
 use assay_data::system_error::reason;
 use std::path::PathBuf;
 
-/// Reasons why an answer is unusable.
+/// Reasons why the answer of a benchmark program cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// The program lists no benchmarks.
     #[error("it lists no benchmark{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoBenchmark {
-        /// Last line of what the program printed instead of a list.
+        /// Last line that the program printed instead of a list.
         said: Option<String>,
     },
-    /// The test framework lacks the plugin that measures.
+    /// The test framework lacks the plugin that measures benchmarks.
     #[error("{plugin} is not installed for this program: {install}")]
     NotInstalled {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: &'static str,
-        /// The command that installs it.
+        /// Command that installs the plugin.
         install: &'static str,
     },
     /// The file that should contain the answer does not exist or cannot be read.
@@ -26,31 +26,31 @@ pub enum HarnessError {
         .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")), reason = reason(source)
     )]
     NoAnswer {
-        /// The file.
+        /// Path of the missing file.
         path: PathBuf,
-        /// The system's error.
+        /// Error of the operating system.
         source: std::io::Error,
-        /// The program's message.
+        /// Message that the program printed, if any.
         said: Option<String>,
     },
     /// The answer cannot be parsed.
     #[error("its output is not what {harness} writes: {why}{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     Garbage {
-        /// The harness.
+        /// Name of the harness.
         harness: &'static str,
-        /// The importer's error.
+        /// Error message of the importer.
         why: String,
-        /// The program's message.
+        /// Message that the program printed, if any.
         said: Option<String>,
     },
 }
 
-/// Returns the last line with words in a program's output for use in an error message, preferring
-/// standard error; at most 200 characters of it, without colors.
+/// Returns the last line that contains words, for use in an error message. Standard error is
+/// preferred. The line is returned without color codes and has at most 200 characters.
 pub fn last_line(errors: &[u8], output: &[u8]) -> Option<String> {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        // Google Benchmark always prints its warnings there.
+        // Google Benchmark always prints warnings to standard error.
         let said = |line: &String| {
             line.contains(char::is_alphanumeric) && !line.starts_with("***WARNING***")
         };
@@ -60,12 +60,12 @@ pub fn last_line(errors: &[u8], output: &[u8]) -> Option<String> {
     last(errors).or_else(|| last(output))
 }
 
-/// Like [`last_line`], in backticks.
+/// Returns the result of [`last_line`] in backticks.
 pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     last_line(errors, output).map(|line| format!("`{line}`"))
 }
 
-/// Removes a terminal's control sequences, such as `ESC [31m`.
+/// Removes terminal control sequences such as `ESC [31m`.
 fn without_colors(line: &str) -> String {
     let mut parts = line.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -75,8 +75,8 @@ fn without_colors(line: &str) -> String {
     first + &rest.collect::<String>()
 }
 
-/// Like [`tail`], but prefers a line of standard error that satisfies `tells`, for output that ends
-/// in a trace.
+/// Returns the first line of standard error that satisfies `tells`, for output that ends in a stack
+/// trace. Falls back to [`tail`].
 pub(crate) fn message_line(
     errors: &[u8],
     output: &[u8],

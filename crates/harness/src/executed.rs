@@ -1,11 +1,11 @@
-//! Requests to report the functions that a benchmark program executes, the parsing of the answers,
-//! and requests to delay the calls of one function.
+//! Requests that record the functions that a benchmark program executes, parsers of the recorded
+//! data, and requests that delay the calls of one function.
 //!
-//! In Python and Ruby, every function call is recorded or delayed by a file of ours that the
-//! interpreter loads first: a `sitecustomize`, which then loads the user's, or one that `RUBYOPT`
-//! requires. Go counts the blocks of its own coverage, in a program built with `-cover`; to delay
-//! calls, it must be built with [`GO_WAIT`]. Node.js, which has the text of every script that it
-//! runs, compiled or not, answers with digests of the executed text.
+//! In Python and Ruby, function calls are recorded or delayed by a file that the interpreter loads
+//! first. In Python, this is a `sitecustomize`, which then loads the user's own; in Ruby, `RUBYOPT`
+//! requires it. Go records its own coverage if the program was built with `-cover`; to delay calls,
+//! it must be built with [`GO_WAIT`]. Node.js has the text of every script that it runs, and
+//! records digests of the executed text.
 
 pub use crate::driver::Language;
 
@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 /// A place in a source file that was executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLine {
-    /// The file, as the program names it: an absolute path, or for Go a package with a file.
+    /// Source file, as named by the program: an absolute path or, for Go, the package path followed
+    /// by the file name.
     pub file: String,
-    /// The line, counted from 1; 0 for code that runs when the file is loaded.
+    /// Line number, counted from 1; 0 for code that runs when the file is loaded.
     pub line: usize,
 }
 
@@ -32,24 +33,25 @@ pub struct ExecutedScript {
     pub digest: String,
 }
 
-/// Variables that name the delayed function, and the delay of its calls in nanoseconds.
+/// Environment variables that name the delayed function and the delay of each call in nanoseconds.
 const DELAYED: [&str; 2] = ["ASSAY_DELAYED", "ASSAY_DELAY"];
-/// The text of a file to be added to a package of Go, below its `package` clause: calls of
-/// `assayWait(n)` then wait if function `n` is the delayed one.
+/// Text of a Go file to be added to a package, without the `package` clause. A call of
+/// `assayWait(n)` then waits if function `n` is the delayed one.
 pub const GO_WAIT: &str = include_str!("shims/delay.go.txt");
-/// Directory, within the scratch directory, of our files and their answers.
+/// Subdirectory of the scratch directory for the files loaded by interpreters and for the data that
+/// they record.
 const DIRECTORY: &str = "executed";
-/// Name and text of the file that Python loads first.
+/// Name and text of the recorder that Python loads first.
 const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("shims/executed.py"));
-/// Name and text of the file that Ruby loads first.
+/// Name and text of the recorder that Ruby loads first.
 const RUBY: (&str, &str) = ("executed.rb", include_str!("shims/executed.rb"));
-/// Name and text of the file that Node.js loads first.
+/// Name and text of the recorder that Node.js loads first.
 const NODE: (&str, &str) = ("executed.mjs", include_str!("shims/executed.mjs"));
 /// Name of the file in which Go records its coverage.
 const GO: &str = "executed.cover";
 
 impl Language {
-    /// Returns a request that also records in `scratch` which code is executed.
+    /// Extends a request so that the run also records in `scratch` which code is executed.
     #[must_use]
     pub fn asking(self, request: Request, scratch: &Path) -> Request {
         match self {
@@ -61,9 +63,9 @@ impl Language {
         }
     }
 
-    /// Returns a request in which every call of a function takes `nanoseconds` longer. Python and
-    /// Ruby identify the function by its first line, Go by its number. `scratch` is as for
-    /// [`Self::asking`].
+    /// Extends a request so that every call of one function takes `nanoseconds` longer. Python and
+    /// Ruby identify the function by its file and first line, Go by its number. `scratch` is the
+    /// directory for the recorder's files.
     #[must_use]
     pub fn delaying(
         self,
@@ -82,7 +84,7 @@ impl Language {
         }
     }
 
-    /// Adds our file, which the interpreter loads before the program.
+    /// Adds the file that the interpreter loads before the program.
     fn with_our_file(self, request: Request, scratch: &Path) -> Request {
         let directory = scratch.join(DIRECTORY);
         let (name, text) = if self == Self::Ruby { RUBY } else { PYTHON };
@@ -91,14 +93,14 @@ impl Language {
             let option = format!("-r{}", file.display());
             return request.file(file, text).option("RUBYOPT", &option);
         }
-        // Otherwise we would have to remove the bytecode that Python writes.
+        // Python must not write bytecode, which would have to be removed again.
         request
             .file(file, text)
             .directory("PYTHONPATH", directory)
             .env("PYTHONDONTWRITEBYTECODE", "1")
     }
 
-    /// Returns the executed functions; `None` if the program did not answer.
+    /// Returns the recorded places, or `None` if the program recorded nothing.
     pub fn executed(self, scratch: &Path) -> Option<Vec<SourceLine>> {
         match self {
             Self::Python | Self::Ruby => {
@@ -118,8 +120,8 @@ impl Language {
 }
 
 /// Returns the functions that each benchmark executed in a process of its own
-/// ([`Driver::run_each`](crate::Driver::run_each)), by the benchmark's name. Those that failed are
-/// missing.
+/// ([`Driver::run_each`](crate::Driver::run_each)), by the benchmark's name. Benchmarks that failed
+/// are missing.
 #[must_use]
 pub fn executed_by_each(scratch: &Path) -> BTreeMap<String, Vec<SourceLine>> {
     let of_one = |text: &String| {
@@ -129,7 +131,7 @@ pub fn executed_by_each(scratch: &Path) -> BTreeMap<String, Vec<SourceLine>> {
     answers(scratch).iter().flatten().filter_map(of_one).collect()
 }
 
-/// Returns a request that also records in `scratch` which code Node.js executes.
+/// Extends a request so that the run also records in `scratch` which code Node.js executes.
 #[must_use]
 pub fn noting_scripts(request: Request, scratch: &Path) -> Request {
     let (name, text) = NODE;
@@ -138,7 +140,7 @@ pub fn noting_scripts(request: Request, scratch: &Path) -> Request {
     request.file(file, text).option("NODE_OPTIONS", &option)
 }
 
-/// Returns the scripts that Node.js executed; `None` if the program did not answer.
+/// Returns the scripts that Node.js executed, or `None` if the program recorded nothing.
 #[must_use]
 pub fn executed_scripts(scratch: &Path) -> Option<Vec<ExecutedScript>> {
     let script = |line: &str| {
@@ -150,21 +152,21 @@ pub fn executed_scripts(scratch: &Path) -> Option<Vec<ExecutedScript>> {
     (!scripts.is_empty()).then_some(scripts)
 }
 
-/// Returns what our files recorded, one text for each process.
+/// Returns the recorded texts, one for each process.
 fn answers(scratch: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(scratch.join(DIRECTORY)).ok()?.flatten();
     let answers = entries.filter(|own| own.path().extension() == Some("started".as_ref()));
     answers.map(|own| std::fs::read_to_string(own.path()).ok()).collect()
 }
 
-/// Parses a line that our file recorded: a line number and a path.
+/// Parses a recorded line: a line number and a path, separated by a tab.
 fn started(line: &str) -> Option<SourceLine> {
     let (number, file) = line.split_once('\t')?;
     Some(SourceLine { file: file.to_owned(), line: number.parse().ok()? })
 }
 
-/// Parses a block of Go's coverage, `example.com/m/file.go:12.34,15.2 3 1`; `None` for other lines,
-/// `Some(None)` if the block was not executed.
+/// Parses a block of Go's coverage, such as `example.com/m/file.go:12.34,15.2 3 1`. Returns
+/// `Some(None)` if the block was not executed, and `None` for lines that describe no block.
 fn covered(line: &str) -> Option<Option<SourceLine>> {
     let (block, counts) = line.split_once(' ')?;
     let (_, count) = counts.split_once(' ')?;
@@ -209,7 +211,7 @@ mod tests {
         std::fs::create_dir(at(DIRECTORY)).unwrap();
         std::fs::create_dir(at("own")).unwrap();
         std::fs::write(at(DIRECTORY).join(PYTHON.0), PYTHON.1).unwrap();
-        // The user also has such a file.
+        // The user has a `sitecustomize` too, which must still be loaded.
         std::fs::write(at("own/sitecustomize.py"), "import builtins\nbuiltins.own = 1\n").unwrap();
         let imported = "def while_importing():\n    return 3\n\nX = while_importing()\n";
         std::fs::write(at("own/imported.py"), imported).unwrap();
@@ -284,7 +286,7 @@ mod tests {
         };
         let text =
             "function used() { return () => 1; }\nfunction unused() { return 2; }\nused();\n";
-        // Without Node.js there is nothing to compare.
+        // The test is skipped if Node.js is not installed.
         let Some(first) = digest_of(text) else { return };
         let with = |old: &str, new: &str| digest_of(&text.replace(old, new)).unwrap();
         assert_eq!(first, with("return 2", "return 3 + 4"));

@@ -1,9 +1,10 @@
-//! Go: programs built by `go test -c`, with their `-test.…` flags and the lines that they print.
+//! Driver for Go: programs built by `go test -c`, with their `-test.…` flags and the lines that
+//! they print.
 //!
-//! Only a run shows the names of sub-benchmarks, so the list is taken from the output of a run with
-//! one iteration each. `-test.bench` is split at every `/` into regular expressions, one for each
-//! part of a name; the number of processors after the last dash is not part of the name that Go
-//! matches against them. Memory is always requested: Go counts it anyway.
+//! Only a run shows the names of sub-benchmarks, so the list is taken from a run with one iteration
+//! each. Go splits `-test.bench` at every `/` into regular expressions, one for each part of a
+//! name. The number of processors after the last dash is not part of the name that Go matches.
+//! Memory statistics are always requested, since Go collects them anyway.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -17,23 +18,23 @@ pub(crate) const NAME: &str = "go";
 
 const HARNESS: &str = "go test";
 
-/// Announcement of a failed benchmark.
+/// Text that precedes the name of a failed benchmark.
 const FAILED: &str = "--- FAIL: ";
 
 /// A program built by `go test -c`.
 #[derive(Debug)]
 struct GoTest {
-    /// Compiler flags that show that the program was built for debugging, if any.
+    /// Message that the program was built without optimization or with instrumentation, if so.
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("-test.bench ") && help.contains("-test.benchtime ");
     is.then(|| assumed(program))
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(GoTest { debug_build: built_for_debugging(program) })
 }
@@ -68,7 +69,8 @@ impl Driver for GoTest {
         let name = benchmark.split('/').next().unwrap_or_default();
         let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
         let own = symbol.rsplit_once('.');
-        // A method of this name is not a benchmark; packages have no brackets in their names.
+        // A method of this name is not a benchmark. A symbol with parentheses before the name is a
+        // method.
         own.is_some_and(|(package, own)| {
             own == name && name.starts_with("Benchmark") && !package.contains('(')
         })
@@ -78,7 +80,7 @@ impl Driver for GoTest {
         let time = match effort {
             Effort::Iterations(count) | Effort::Counted(count) => format!("{}x", count.max(1)),
             Effort::Once => "1x".to_owned(),
-            // Go does not accept durations finer than a nanosecond.
+            // Durations below a nanosecond would be rounded to zero.
             Effort::Seconds(seconds) => format!("{:.9}s", seconds.max(1e-9)),
         };
         request(&pattern(benchmark), &time)
@@ -87,7 +89,7 @@ impl Driver for GoTest {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let text = reply.text();
         let failed = failed(&text);
-        // While a panic ends the program, a result line may still be printed.
+        // If the program panics, it may already have printed results.
         if !reply.success && failed.is_empty() {
             let why = "it ended with an error before it was done".to_owned();
             return Err(HarnessError::Garbage {
@@ -98,7 +100,7 @@ impl Driver for GoTest {
         }
         let mut found = match imported_or_said(reply, HARNESS, || error_message(reply)) {
             Ok(samples) => readings(&samples),
-            // If there are only failures, they are the answer.
+            // If all benchmarks failed, there are no results to import.
             Err(_) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -106,7 +108,7 @@ impl Driver for GoTest {
         let processors = found.iter().find_map(|reading| processors(&reading.benchmark));
         let processors = processors.unwrap_or_default().to_owned();
         for (name, error) in failed {
-            // A benchmark that failed in its first iteration is announced without the number of
+            // If a benchmark fails in its first iteration, Go prints its name without the number of
             // processors.
             let full = format!("{name}{processors}");
             let benchmark = if name.ends_with(&processors) { name } else { full };
@@ -133,8 +135,8 @@ fn request(pattern: &str, time: &str) -> Request {
     ])
 }
 
-/// Returns the value of `-test.bench` for this benchmark alone. A number after the last dash may be
-/// the number of processors, or belong to the name: both are matched.
+/// Returns the value of `-test.bench` that selects only this benchmark. A number after the last
+/// dash is either the number of processors or part of the name, so it is optional in the pattern.
 fn pattern(benchmark: &str) -> String {
     let processors = processors(benchmark).unwrap_or_default();
     let name = &benchmark[..benchmark.len() - processors.len()];
@@ -144,7 +146,7 @@ fn pattern(benchmark: &str) -> String {
     format!("{}{end}$", parts.join("$/"))
 }
 
-/// Returns `-8` for `BenchmarkSort/n=16-8`.
+/// Returns the suffix with the number of processors, such as `-8` for `BenchmarkSort/n=16-8`.
 fn processors(benchmark: &str) -> Option<&str> {
     let dash = benchmark.rfind('-')?;
     let digits = &benchmark[dash + 1..];
@@ -166,7 +168,7 @@ fn iterations(line: &str) -> Option<u64> {
     while pieces.last().is_some_and(|piece| is_pair(piece)) {
         pieces.pop();
     }
-    // If the benchmark prints lines, its name is on an earlier one.
+    // If the benchmark prints text, its name is on an earlier line than its results.
     let is_count = |piece: &str| piece.trim().bytes().all(|b| b.is_ascii_digit());
     let is_torn = pieces.len() == 1 && pieces.first().is_some_and(|piece| is_count(piece));
     if pieces.len() == before || pieces.len() < 2 && !is_torn {
@@ -175,8 +177,8 @@ fn iterations(line: &str) -> Option<u64> {
     pieces.last()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
-/// Returns the failed benchmarks with their messages. A benchmark that failed only because one of
-/// its sub-benchmarks did is left out.
+/// Returns the failed benchmarks with their messages. A benchmark that failed only because of a
+/// sub-benchmark is omitted.
 fn failed(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_open = false;
@@ -209,7 +211,7 @@ fn failed(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the error to show: the line of a panic rather than the end of its trace.
+/// Returns the first line of a panic, or otherwise the last line of the output.
 fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let panic = errors
@@ -218,8 +220,8 @@ fn error_message(reply: &Reply) -> Option<String> {
     tail(panic.map_or(&reply.errors, str::as_bytes), &reply.output)
 }
 
-/// Returns the compiler flags if they show an unoptimized build. Go stores the build flags in its
-/// programs as text; in test programs, only newer versions do.
+/// Returns a message if the program was built without optimization or with instrumentation. Go
+/// stores build flags in its programs as text; in test programs, only newer versions do.
 fn built_for_debugging(program: &Program) -> Option<String> {
     if program.kind != Kind::Executable {
         return None;

@@ -1,11 +1,11 @@
-//! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression, and
-//! JSON in a separate file.
+//! Driver for Google Benchmark. It uses `--benchmark_list_tests`, a filter that is an anchored
+//! regular expression, and JSON in a separate file.
 //!
-//! Since 1.8, `--benchmark_min_time=Nx` fixes the number of iterations. Earlier versions accept
-//! only a time, and every process searches for the number itself; the help shows which kind of
-//! version the program uses. The search also serves as a warm-up. Runs with a fixed number of
-//! iterations use the library's own warm-up, if the version has one (since 1.7) and the user did
-//! not set it. The result is written to a file, because programs print anything on standard output.
+//! Since 1.8, `--benchmark_min_time=Nx` sets the number of iterations. Earlier versions accept only
+//! a time, and every process searches for the number itself. The help text shows which form the
+//! program supports. The search also serves as a warm-up. Runs with a fixed number of iterations
+//! use the library's own warm-up, if the version has one (since 1.7) and the user did not set it.
+//! Results are written to a file, because programs may print other text on standard output.
 
 mod symbols;
 
@@ -28,7 +28,7 @@ pub(crate) const NAME: &str = "google-benchmark";
 struct GoogleBenchmark {
     /// True if the number of iterations can be set (since 1.8).
     pins: bool,
-    /// True if runs with a fixed number of iterations are to be warmed up.
+    /// True if runs with a fixed number of iterations are preceded by a warm-up.
     warms_up: bool,
 }
 
@@ -39,7 +39,7 @@ const WARM_UP: &str = "--benchmark_min_warmup_time=";
 /// a map of strings, 2 ms reduced the excess time of the first iterations from 15 % to 5 %.
 const WARM_UP_SECONDS: f64 = 0.002;
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is_set = program.words.iter().any(|word| word.to_string_lossy().starts_with(WARM_UP));
     let driver = GoogleBenchmark {
@@ -49,7 +49,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     help.contains("--benchmark_list_tests").then(|| Box::new(driver) as Box<dyn Driver>)
 }
 
-/// Creates a driver that uses only features that all versions have.
+/// Creates a driver that uses only features that all versions support.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(GoogleBenchmark { pins: false, warms_up: false })
 }
@@ -68,7 +68,7 @@ impl Driver for GoogleBenchmark {
     }
 
     fn own_words(&self, _scratch: &Path) -> Option<Request> {
-        // This pattern matches no name; an empty one would match all.
+        // This pattern matches no name. An empty pattern would match all.
         Some(Request::with(["--benchmark_list_tests=true", "--benchmark_filter=^$"]))
     }
 
@@ -79,7 +79,7 @@ impl Driver for GoogleBenchmark {
         }
         let lines = reply.lines_of_harness().into_iter();
         let names: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
-        // A program without benchmarks states that in the first line.
+        // A program without benchmarks prints this message in its first line.
         if names.is_empty() || names[0].starts_with("Failed to match any benchmarks") {
             return Err(HarnessError::NoBenchmark { said: said() });
         }
@@ -95,7 +95,7 @@ impl Driver for GoogleBenchmark {
         let least = match effort {
             Effort::Iterations(count) | Effort::Counted(count) if self.pins => format!("{count}x"),
             Effort::Once if self.pins => "1x".to_owned(),
-            // The minimum time is over after the first iteration.
+            // The minimum time is exceeded after the first iteration.
             Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => "0.000000001".to_owned(),
             Effort::Seconds(seconds) if self.pins => format!("{seconds}s"),
             Effort::Seconds(seconds) => seconds.to_string(),
@@ -119,7 +119,8 @@ impl Driver for GoogleBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, "Google Benchmark") {
             Ok(samples) => Ok(readings(&samples)),
-            // If the only benchmark ended with an error, the answer contains no numbers.
+            // If the only benchmark ended with an error, the answer contains no numbers and cannot
+            // be imported.
             Err(error) => gave_up(reply).map(|reading| vec![reading]).ok_or(error),
         }
     }
@@ -134,8 +135,8 @@ impl Driver for GoogleBenchmark {
     }
 }
 
-/// Returns the reading of an answer whose only benchmark ended with an error, so that it contains
-/// no numbers.
+/// Returns the reading for an answer whose only benchmark ended with an error and which therefore
+/// contains no numbers.
 fn gave_up(reply: &Reply) -> Option<Reading> {
     let text = String::from_utf8(reply.bytes().ok()?).ok()?;
     let string = |key: &str| {
@@ -215,7 +216,8 @@ mod tests {
             listed.own = own.as_bytes().to_vec();
             let names = driver.listed(&listed).expect("names");
             if own.contains("Failed") {
-                // Text attached to the harness's output cannot be separated from it.
+                // The program printed text without a line feed before the first name, so the two
+                // cannot be separated.
                 assert_eq!(names[1..], ["BM_a/16", "BM_b<int, long>"]);
             } else {
                 assert_eq!(names, ["BM_a/8", "BM_a/16", "BM_b<int, long>"]);

@@ -1,10 +1,10 @@
-//! gungraun, formerly iai-callgrind (Rust): the cost of one call of a benchmark, counted by
-//! Valgrind in a simulation. `--list`, a filter that is a full name, and summaries in JSON on
-//! standard output.
+//! Driver for gungraun, formerly iai-callgrind (Rust): the cost of one call of a benchmark, counted
+//! by Valgrind in a simulation. It uses `--list`, a filter that is a full name, and summaries in
+//! JSON on standard output.
 //!
-//! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. With a home
-//! directory set, it leaves nothing below `target` and does not compare with an earlier run; with a
-//! root set, it does not need Cargo around it. Counting does not need a minimum time, so nothing is
+//! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. If its home
+//! directory is set, it writes nothing below `target` and does not compare with an earlier run. If
+//! its workspace root is set, it does not need Cargo. Counts need no minimum time, so nothing is
 //! repeated.
 
 use crate::driver::{Driver, Effort, Request};
@@ -21,13 +21,13 @@ pub(crate) const NAME: &str = "gungraun";
 /// A program linked with gungraun.
 #[derive(Debug)]
 struct Gungraun {
-    /// `--bench`, unless the user gave it.
+    /// The flag `--bench`; `None` if the user already gave it.
     bench_flag: Option<&'static str>,
-    /// Evidence that the program was built for debugging, if any.
+    /// Message that the program was built without optimization, if so.
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--callgrind-args", "--save-summary", "--output-format", "--workspace-root"]
         .iter()
@@ -35,7 +35,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Gungraun {
         bench_flag: rust::bench_flag(program),
@@ -89,15 +89,15 @@ impl Driver for Gungraun {
     }
 }
 
-/// Converts the printed name of a benchmark, with its id and arguments (`sums::group::fib
-/// long:(15)`), to its name in the list, `sums::group::fib::long`.
+/// Converts the name of a benchmark in results (`sums::group::fib long:(15)`), which includes its
+/// arguments, to its name in the list (`sums::group::fib::long`).
 fn listed_as(printed: &str) -> String {
     let Some((path, rest)) = printed.split_once(' ') else { return printed.to_owned() };
     format!("{path}::{}", rest.split(':').next().unwrap_or_default())
 }
 
-/// Returns the line with gungraun's own error, which a trace may follow; otherwise the line of a
-/// panic in the benchmark.
+/// Returns the line with gungraun's own error, which a trace may follow, or with a panic in the
+/// benchmark. Otherwise it returns the last line.
 fn error_message(reply: &Reply) -> Option<String> {
     message_line(&reply.errors, &reply.output, |line| {
         line.contains("Error: ") || line.contains("panicked")

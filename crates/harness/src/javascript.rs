@@ -1,10 +1,10 @@
-//! JavaScript on Node.js: scripts that use tinybench or mitata, run with a module of ours loaded
-//! before them (through `NODE_OPTIONS`, so that it works however Node is started: `node bench.mjs`,
-//! `npx tsx bench.ts`), and `vitest bench`.
+//! Drivers for JavaScript on Node.js: scripts that use tinybench or mitata, and `vitest bench`. A
+//! script is run with a module loaded before it. The module is loaded through `NODE_OPTIONS`, so
+//! that it works however Node is started (`node bench.mjs`, `npx tsx bench.ts`).
 //!
-//! Neither library has a command line: a script measures all its benchmarks, for as long as it
-//! specifies. The module lists them, or has the library measure one and ends the script. vitest
-//! measures all benchmarks together; a reporter of ours writes the results.
+//! tinybench and mitata have no command line: a script measures all its benchmarks, for as long as
+//! it specifies. The module lists them, or has the library measure one of them and ends the script.
+//! vitest measures all benchmarks together, and a custom reporter writes the results.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, message_line};
@@ -22,11 +22,11 @@ pub(crate) const MITATA: &str = "mitata";
 /// Name by which users choose vitest.
 pub(crate) const VITEST: &str = "vitest";
 
-/// Metric for the number of CPUs that a benchmark keeps busy.
+/// Metric for the average number of CPUs that a benchmark keeps busy.
 const BUSY: &str = "busy";
-/// Module that is loaded before the script.
+/// JavaScript module that is loaded before the script.
 const SHIM: &str = include_str!("shims/javascript.mjs");
-/// Reporter for vitest.
+/// Reporter module that vitest loads.
 const REPORTER: &str = include_str!("shims/vitest.mjs");
 
 /// A script that uses tinybench or mitata.
@@ -35,12 +35,12 @@ struct Script {
     library: &'static str,
 }
 
-/// Recognizes a script that imports tinybench.
+/// Recognizes a Node.js script that imports tinybench.
 pub(crate) fn looks_like_tinybench(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, TINYBENCH).then(|| tinybench(program))
 }
 
-/// Recognizes a script that imports mitata.
+/// Recognizes a Node.js script that imports mitata.
 pub(crate) fn looks_like_mitata(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, MITATA).then(|| mitata(program))
 }
@@ -77,7 +77,8 @@ impl Script {
     }
 }
 
-/// Returns the file's URL, which contains no blanks: Node splits its options at them.
+/// Returns the URL of a file. Unlike a path, it contains no spaces, at which Node.js splits its
+/// options.
 pub(crate) fn url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -96,13 +97,13 @@ impl Driver for Script {
         self.library.to_owned()
     }
 
-    /// Returns true for tinybench only: mitata chooses the size of its batches itself.
+    /// Returns true for tinybench only, since mitata chooses the size of its batches itself.
     fn pins(&self) -> bool {
         self.library == TINYBENCH
     }
 
-    /// Returns a longer turn for mitata, which calls a benchmark some 50,000 times per turn,
-    /// however short the turn is meant to be.
+    /// Returns the length of a turn. It is longer for mitata, which calls a benchmark about 50,000
+    /// times in each turn, even in a short one.
     fn turn_seconds(&self) -> Option<f64> {
         Some(if self.library == TINYBENCH { Turns::SECONDS } else { 0.1 })
     }
@@ -115,7 +116,7 @@ impl Driver for Script {
         self.shimmed(scratch, "items.txt")
     }
 
-    /// Parses the list, a JSON string per line.
+    /// Parses the list, which has one JSON string per line.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let none = || HarnessError::NoBenchmark { said: error_message(reply) };
         if !reply.success {
@@ -152,7 +153,7 @@ impl Driver for Script {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, self.library) {
             Ok(samples) => Ok(readings(&samples).into_iter().map(without_cpus).collect()),
-            // The script failed, or had no such benchmark.
+            // The answer is missing if the script failed or has no benchmark of this name.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
                 Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
             }
@@ -161,14 +162,15 @@ impl Driver for Script {
     }
 }
 
-/// Moves the number of busy CPUs out of the metrics, since it is not a result.
+/// Moves the number of busy CPUs from the metrics to its own field.
 fn without_cpus(mut reading: Reading) -> Reading {
     let is_busy = |(metric, _): &mut (Metric, f64)| metric.name == BUSY;
     reading.busy_cpus = reading.values.extract_if(.., is_busy).last().map(|(_, value)| value);
     reading
 }
 
-/// Returns the line with the class of an exception, above its trace; otherwise the last line.
+/// Returns the first line with the class of an exception, as printed above a trace. Otherwise it
+/// returns the last line.
 fn error_message(reply: &Reply) -> Option<String> {
     message_line(&reply.errors, &reply.output, |line| {
         line.split_once(": ").is_some_and(|(class, _)| class.ends_with("Error"))
@@ -176,11 +178,11 @@ fn error_message(reply: &Reply) -> Option<String> {
     })
 }
 
-/// `vitest bench`.
+/// Driver for `vitest bench`.
 #[derive(Debug)]
 struct Vitest;
 
-/// Recognizes the harness by its command line.
+/// Recognizes vitest by the command line.
 pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     let names = |word: &std::ffi::OsString| {
         Path::new(word).file_name().is_some_and(|name| name == "vitest" || name == "vitest.mjs")

@@ -1,14 +1,15 @@
-//! JMH: `java -jar benchmarks.jar`, restricted to one method by an anchored regular expression and
-//! to its parameters by `-p`.
+//! Driver for JMH: `java -jar benchmarks.jar`. A run is restricted to one method by an anchored
+//! regular expression, and to values of its parameters by `-p`.
 //!
 //! A run is one fork with one iteration of warm-up and one of measurement, each of the requested
-//! duration: without warm-up, the interpreter of the virtual machine would be measured. JMH accepts
-//! a time, never a number of operations. Options given by the user are not repeated, because JMH
-//! accepts each only once.
+//! duration. Without a warm-up, the virtual machine would mostly interpret the code. JMH accepts a
+//! time, but not a number of operations. Options given by the user are not repeated, because JMH
+//! accepts each of them only once.
 //!
-//! Names are those of the list: the method, then its parameters by name (`a.B.c n=10 size=2`). The
-//! list does not include the number of threads or the modes; one reading covers all modes of a
-//! method. Parameters whose value contains a comma cannot be given: JMH then runs all their values.
+//! Names are those of the list: the method, followed by its parameters in sorted order (`a.B.c n=10
+//! size=2`). The list does not include the number of threads or the modes; one reading covers all
+//! modes of a method. A parameter whose value contains a comma cannot be selected: JMH then runs
+//! all of its values.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, message_line};
@@ -24,32 +25,32 @@ pub(crate) const NAME: &str = "jmh";
 /// Path, within a jar, of JMH's list of benchmarks.
 const LIST: &str = "META-INF/BenchmarkList";
 
-/// Main class of JMH, for users who give a class path instead of a jar.
+/// JMH's main class, which users name if they give a class path instead of a jar.
 const MAIN: &str = "org.openjdk.jmh.Main";
 
-/// A jar with JMH benchmarks.
+/// A command that runs JMH benchmarks.
 #[derive(Debug, Default)]
 struct Jmh {
-    /// The user's options.
+    /// The user's command line.
     given: Vec<String>,
     /// The listed benchmarks; empty until the list has been read.
     known: RefCell<Vec<ParameterizedMethod>>,
 }
 
-/// Parameters with all their values.
+/// Parameters, each with all of its values.
 type Choices = Vec<(String, Vec<String>)>;
 
-/// Maximum number of combinations of parameters in a list.
+/// Maximum number of listed benchmarks, counting each combination of parameters.
 const MOST: usize = 100_000;
 
-/// A method with values for its parameters.
+/// A benchmark method with one value for each of its parameters.
 #[derive(Clone, Debug)]
 struct ParameterizedMethod {
     method: String,
     parameters: Vec<(String, String)>,
 }
 
-/// Recognizes `java` with a jar that contains a list of benchmarks, or with JMH's main class.
+/// Recognizes `java` with a jar that contains JMH's list of benchmarks, or with JMH's main class.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let has_list = program.kind == Kind::Archive && program.text.lines().any(|name| name == LIST);
     let is_jmh = program.is_called("java") && (has_list || program.has_word(MAIN));
@@ -63,7 +64,7 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 }
 
 impl Jmh {
-    /// Adds an option with its value, unless the user gave it.
+    /// Adds an option with its value, unless the user already gave that option.
     fn option(&self, request: Request, name: &str, value: &str) -> Request {
         let is_it = |word: &String| {
             word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -90,7 +91,7 @@ impl Driver for Jmh {
         let known =
             known.map_err(|why| HarnessError::Garbage { harness: "JMH", why, said: None })?;
         if known.is_empty() {
-            // A Java stack trace begins with the exception.
+            // The first line of a Java stack trace names the exception.
             let said =
                 message_line(&reply.errors, &reply.output, |line| line.contains("Exception"));
             return Err(HarnessError::NoBenchmark { said });
@@ -104,8 +105,8 @@ impl Driver for Jmh {
         let file = scratch.join("result.json");
         let known = self.known.borrow();
         let one = known.iter().find(|one| named(&one.method, &one.parameters) == benchmark);
-        // Without the list the beginning of the name is the method: names in Java contain no
-        // blanks.
+        // If the list has not been read, the text before the first space is the method, since names
+        // in Java contain no spaces.
         let method = one.map_or_else(
             || benchmark.split(' ').next().unwrap_or_default(),
             |one| one.method.as_str(),
@@ -129,7 +130,7 @@ impl Driver for Jmh {
                 request = self.option(request, "-w", &time);
                 request = self.option(request, "-r", &time);
             }
-            // A single call.
+            // Single-shot mode measures one call.
             None => request = self.option(request, "-bm", "ss"),
         }
         request
@@ -144,7 +145,7 @@ impl Driver for Jmh {
         let failed = failures(&reply.text());
         let mut found = match imported(reply, "JMH") {
             Ok(samples) => merged(readings(&samples)),
-            // Its file is empty if nothing succeeded.
+            // The result file is empty if all benchmarks failed.
             Err(HarnessError::Garbage { .. }) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -157,16 +158,17 @@ impl Driver for Jmh {
     }
 }
 
-/// Returns the name of a method with its parameters. These are sorted, because the list and the
-/// results order them differently.
+/// Returns the name of a benchmark: its method and parameters. The parameters are sorted because
+/// the list and the results order them differently.
 fn named(method: &str, parameters: &[(String, String)]) -> String {
     let mut sorted: Vec<_> = parameters.iter().collect();
     sorted.sort();
     sorted.iter().fold(method.to_owned(), |name, (key, value)| format!("{name} {key}={value}"))
 }
 
-/// Parses the list with parameters: methods, one per line, each followed by lines such as
-/// `  param "size" = {10, 1000}`. A method with several modes is listed once for each.
+/// Parses the list with parameters. Each method is on one line, followed by lines such as `  param
+/// "size" = {10, 1000}`. JMH lists a method with several modes once for each mode, but it is
+/// returned only once.
 fn listed(text: &str) -> Result<Vec<ParameterizedMethod>, String> {
     let mut methods: Vec<(String, Choices)> = Vec::new();
     for line in text.lines().skip_while(|line| !line.starts_with("Benchmarks:")).skip(1) {
@@ -214,14 +216,15 @@ fn listed(text: &str) -> Result<Vec<ParameterizedMethod>, String> {
 }
 
 /// Merges the readings of all modes of a method, so that there is one reading for every name in the
-/// list. If two modes give the same metric, the name of the second metric includes its mode.
+/// list. If two modes have the same metric, the mode is appended to the name of the second metric.
 fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     for mut reading in readings {
         let own = reading.parameters.iter().filter(|(name, _)| name != "threads");
         let own: Vec<_> = own.map(|(name, value)| (name.clone(), value.to_string())).collect();
         let method = reading.label.clone().unwrap_or_else(|| reading.benchmark.clone());
-        // The importer appends the mode to the name if the name was already there.
+        // The importer appends the mode in parentheses to a benchmark's name if that name already
+        // exists.
         let mode = reading.benchmark.rsplit_once(" (").map(|(_, mode)| format!(" ({mode}"));
         reading.benchmark = named(&method, &own);
         match found.iter_mut().find(|other| other.benchmark == reading.benchmark) {
@@ -241,8 +244,8 @@ fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     found
 }
 
-/// Parses the output about failed benchmarks: the lines `# Benchmark: …` and `# Parameters: (a = 1,
-/// b = 2)` precede the exception.
+/// Parses the output about failed benchmarks. The lines `# Benchmark: …` and `# Parameters: (a = 1,
+/// b = 2)` come before the exception.
 fn failures(text: &str) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     let (mut method, mut parameters) = ("", Vec::new());

@@ -1,13 +1,12 @@
-//! Harnesses: the libraries for writing benchmark programs. Covers requests for the list of
-//! benchmarks and for a run of one of them, and the parsing of the answers.
+//! Drivers for harnesses, the libraries with which benchmark programs are written. They create the
+//! requests for listing the benchmarks and for running one of them, and parse the answers.
 //!
 //! Users keep their existing benchmarks. Each harness has a module that implements [`Driver`] with
-//! the harness's flags, and nothing else. No process is started here and no clock is read: a driver
-//! returns a [`Request`], and the caller runs it and passes back the [`Reply`]. The files of an
-//! answer are read by the importers of `assay-data`, as when a user imports them. Nothing is
-//! decided here.
+//! the flags of that harness. This crate starts no process and reads no clock: a driver returns a
+//! [`Request`], and the caller runs it and passes back the [`Reply`]. Result files are read by the
+//! importers of `assay-data`, as when a user imports them.
 //!
-//! A new harness is a module and a line in `HARNESSES`.
+//! To add a harness, add a module and an entry in `HARNESSES`.
 
 #![cfg_attr(
     test,
@@ -44,7 +43,7 @@ pub use reading::Reading;
 pub use reply::{Answer, Reply};
 pub use turns::Turns;
 
-/// Returns the request for the help of a program whose harness was not recognized by its file.
+/// Returns the request for the help text of a program whose harness was not recognized by its file.
 pub fn question() -> Request {
     Request::with(["--help"])
 }
@@ -53,16 +52,16 @@ pub fn question() -> Request {
 struct HarnessEntry {
     /// Name by which users choose this harness.
     name: &'static str,
-    /// Recognizes the harness by the program's file alone, for programs that would start measuring
-    /// instead of answering a question.
+    /// Function that recognizes the harness by the command and the program's file. It is for
+    /// programs that would start measuring if they were run with `--help`.
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
-    /// Recognizes the harness by the program's help.
+    /// Function that recognizes the harness by the program's help text.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
-    /// Creates the driver if the user chose this harness, without further evidence.
+    /// Function that creates the driver if the user chose this harness, without further checks.
     assumed: fn(&Program) -> Box<dyn Driver>,
 }
 
-/// All harnesses; the first one that recognizes a program drives it.
+/// All harnesses. If several recognize a program, the first one is used.
 const HARNESSES: &[HarnessEntry] = &[
     HarnessEntry {
         name: google_benchmark::NAME,
@@ -148,7 +147,7 @@ const HARNESSES: &[HarnessEntry] = &[
         by_help: benchmark_dotnet::recognise,
         assumed: benchmark_dotnet::assumed,
     },
-    // Recognized only by the output of a plain run.
+    // This harness is recognized only by the output of a run without additional arguments.
     HarnessEntry {
         name: printing::NAME,
         by_looks: |_| None,
@@ -157,7 +156,7 @@ const HARNESSES: &[HarnessEntry] = &[
     },
 ];
 
-/// Returns the names of all harnesses.
+/// Returns the names of all harnesses, by which users choose them.
 pub fn names() -> Vec<&'static str> {
     HARNESSES.iter().map(|known| known.name).collect()
 }
@@ -167,25 +166,28 @@ pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
-/// Returns the driver for a program whose file shows its harness.
+/// Returns the driver for a program whose command or file identifies its harness, or `None` if none
+/// matches.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find_map(|known| (known.by_looks)(program))
 }
 
-/// Returns the driver for a program from its answer to [`question`], which may be on standard
-/// output or standard error.
+/// Returns the driver for a program whose answer to [`question`] identifies its harness. The answer
+/// may be on standard output or standard error.
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
     HARNESSES.iter().find_map(|known| (known.by_help)(program, &text))
 }
 
-/// Returns the request for a plain run, for a program whose help no harness recognized.
+/// Returns the request for a run without additional arguments, for a program whose help text no
+/// harness recognized.
 pub fn plain_run() -> Request {
     Request::default()
 }
 
-/// Returns the driver for a program from the results that it printed in a plain run, or instead of
-/// answering [`question`]; `None` if the output is not known to be that of a benchmark tool.
+/// Returns the driver for a program from the results that it printed, either in a run without
+/// additional arguments or instead of answering [`question`]. `None` if the output is not in the
+/// format of a known benchmark tool.
 pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
     printing::recognise(reply)
 }

@@ -1,11 +1,11 @@
-//! Programs without a known harness that print results in a supported format, such as nanobench's
-//! JSON, when they are run without options.
+//! Driver for programs without a known harness that print results in a supported format, such as
+//! nanobench's JSON, when they are run without options.
 //!
-//! They accept no options, so every run measures all of their benchmarks and takes as long as the
-//! program specifies. Such a program can be recognized only by running it, which is the last
-//! resort. In that case only results of a benchmark tool are accepted, because numbers in columns
-//! may mean anything. If the user chooses it by name, it may print anything that the importers
-//! read.
+//! These programs accept no options, so every run measures all of their benchmarks and takes as
+//! long as the program specifies. Such programs can be recognized only by running them, which is
+//! the last resort. Then only the output of a known benchmark tool is accepted, because columns of
+//! numbers may mean anything. If the user chooses this harness by name, the output may be anything
+//! that the importers read.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
@@ -21,17 +21,18 @@ pub(crate) const NAME: &str = "printing";
 
 const HARNESS: &str = "a benchmark tool";
 
-/// Name of a benchmark whose results have no name. It must be the same on all sides.
+/// Name of a benchmark whose results have no name. It is constant, so that it is the same on all
+/// sides.
 const UNNAMED: &str = "output";
 
 /// A program that prints results.
 #[derive(Debug)]
 struct Printing {
-    /// The tool whose format it prints, if known.
+    /// Name of the tool whose format the program prints; `None` if the user chose this harness.
     tool: Option<String>,
 }
 
-/// Recognizes the harness by the output of a plain run.
+/// Recognizes the harness by the output of a run without additional arguments.
 pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     let samples = printed(reply).ok()?;
     let is_usable = reply.success && !readings(&samples).is_empty();
@@ -39,7 +40,7 @@ pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     Some(Box::new(Printing { tool: Some(tool) }))
 }
 
-/// Creates the driver if the user chose this harness.
+/// Creates the driver for a program whose harness was chosen by the user.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Printing { tool: None })
 }
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(driver.listed(&reply(NANOBENCH)).unwrap(), ["a", "gone"]);
         let found = driver.read(&reply(NANOBENCH)).unwrap();
         assert_eq!(found[0].iterations, Some(40.0));
-        // Weighted by iterations, per unit of the batch.
+        // The expected value is the mean weighted by iterations, divided by the batch size.
         assert!((found[0].values[0].1 / 3.5e-7 - 1.0).abs() < 1e-12);
         assert!(found[1].error.is_some());
     }

@@ -1,14 +1,14 @@
-//! A benchmark program as named by the user, and the properties of its file.
+//! A benchmark program as given by the user, and properties of its file.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Kind of a program's file.
+/// The kind of a program's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An executable for this machine.
+    /// An ELF executable.
     Executable,
-    /// A text file: a script for any interpreter.
+    /// A text file, which is a script for some interpreter.
     Script,
     /// A zip archive, such as a jar.
     Archive,
@@ -16,18 +16,18 @@ pub enum Kind {
     Other,
 }
 
-/// A program with the user's own arguments.
+/// A program with the arguments given by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The command line: the program, then the user's arguments.
+    /// The command line: the program, followed by the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that identifies it: the program's or, for an interpreter (`ruby x.rb`,
-    /// `python3 -I x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), the script's.
+    /// The file that identifies the benchmark program. For an interpreter (`ruby x.rb`, `python3 -I
+    /// x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), this is the script or archive.
     pub file: PathBuf,
-    /// Kind of that file.
+    /// Kind of the program's file.
     pub kind: Kind,
-    /// For a script its beginning, at most [`LONGEST_TEXT`] bytes; for an archive the names of its
-    /// entries, one per line.
+    /// The beginning of a script, at most [`LONGEST_TEXT`] bytes, or the names of an archive's
+    /// entries, one per line. Empty for other kinds of files.
     pub text: String,
 }
 
@@ -38,7 +38,7 @@ const LONGEST_TEXT: usize = 256 * 1024;
 const INTERPRETERS: [&str; 8] =
     ["python", "pypy", "ruby", "java", "jruby", "node", "tsx", "dotnet"];
 
-/// Programs that run a command given as arguments.
+/// Programs that run another command, which is given as arguments.
 const STARTERS: [&str; 16] = [
     "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
     "numactl", "setarch", "rbenv", "npx", "pnpm", "yarn",
@@ -46,8 +46,8 @@ const STARTERS: [&str; 16] = [
 
 /// File extensions of scripts and of jars.
 const ENDINGS: [&str; 9] = ["py", "rb", "js", "mjs", "cjs", "ts", "mts", "cts", "jar"];
-/// Options that are followed by code or by a name instead of a script. A module may have any
-/// arguments, unless it is pytest.
+/// Options that are followed by code or by a module instead of a script. A module may have any
+/// arguments, so these are not checked, except for pytest's.
 const NO_SCRIPT: [&str; 5] = ["-c", "-e", "-p", "-S", "-m"];
 
 /// Returns the index of the interpreter in the command line, if there is one.
@@ -65,8 +65,8 @@ fn interpreter_in(words: &[OsString]) -> Option<usize> {
 }
 
 impl Program {
-    /// Examines the files named on the command line; `found` is the path at which the first word
-    /// was found.
+    /// Examines the files named on the command line. `found` is the path of the program named by
+    /// the first word.
     pub fn look(words: &[OsString], found: &Path) -> Self {
         let interpreter = interpreter_in(words);
         let script = words
@@ -89,14 +89,14 @@ impl Program {
         Self { words: words.to_vec(), file, kind, text }
     }
 
-    /// Returns the name of the interpreter, if the command begins with one or with a program that
+    /// Returns the name of the interpreter if the command begins with one, or with a program that
     /// starts other commands (`bundle exec ruby`).
     pub fn interpreter(&self) -> Option<String> {
         interpreter_in(&self.words).map(|at| base_name(&self.words[at]))
     }
 
-    /// Returns the script given to an interpreter, or the test file given to pytest, if it does not
-    /// exist.
+    /// Returns the script given to an interpreter, or the test file given to pytest, if that file
+    /// does not exist.
     pub fn missing_script(&self) -> Option<&Path> {
         let pytest = self.words.iter().position(|word| base_name(word) == "pytest");
         let starter = pytest.or(interpreter_in(&self.words))?;
@@ -109,8 +109,8 @@ impl Program {
         (!is_other && !first.exists()).then_some(first)
     }
 
-    /// Returns true if the command begins with a program of this name, ignoring a version number
-    /// after the name.
+    /// Returns true if the command begins with a program of this name, ignoring a version number at
+    /// its end.
     pub fn is_called(&self, name: &str) -> bool {
         self.words.first().is_some_and(|word| {
             base_name(word)
@@ -119,7 +119,7 @@ impl Program {
         })
     }
 
-    /// Returns true if the command line contains this word.
+    /// Returns true if the command line contains this word as an argument.
     pub fn has_word(&self, word: &str) -> bool {
         self.words.iter().any(|own| own == word)
     }
@@ -131,7 +131,7 @@ fn base_name(word: &OsStr) -> String {
 
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     use std::io::Read as _;
-    // A device or a pipe would block forever.
+    // Reading a device or a pipe could block forever.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -140,12 +140,13 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Maximum size of an archive's directory, in bytes.
+/// Maximum size of a zip archive's central directory, in bytes.
 const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
 
-/// Returns the names in a zip archive, one per line, from the directory at its end (PKWARE's
-/// APPNOTE, 4.3.12 and 4.3.16). Returns `None` without such a directory, or if its size requires
-/// the 64-bit form.
+/// Returns the names of the entries in a zip archive, one per line. They are read from the central
+/// directory at its end (PKWARE's APPNOTE, 4.3.12 and 4.3.16). Returns `None` if there is no such
+/// directory, or if it is larger than [`LONGEST_DIRECTORY`], as in archives that use the 64-bit
+/// form.
 fn names_within(path: &Path) -> Option<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let number = |bytes: &[u8], at: usize| -> Option<usize> {
@@ -155,7 +156,7 @@ fn names_within(path: &Path) -> Option<String> {
         Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
     let mut file = std::fs::File::open(path).ok()?;
-    // After the last record there is at most a comment of 65535 bytes.
+    // The last record has 22 bytes, followed by a comment of at most 65535 bytes.
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(22 + 65_535))).ok()?;
     let mut end = Vec::new();
@@ -183,7 +184,7 @@ fn names_within(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Returns an archive of two empty files, stored, with a comment.
+    /// Returns a zip archive of two empty, uncompressed files, with a comment.
     fn archive() -> Vec<u8> {
         let names = ["a/B.class", "META-INF/BenchmarkList"];
         let mut bytes = Vec::new();

@@ -1,14 +1,14 @@
-//! pyperf: a script with a `pyperf.Runner`, run like one of the worker processes that it would
-//! start itself.
+//! Driver for pyperf: a script with a `pyperf.Runner`, run in the same way as the worker processes
+//! that it would start itself.
 //!
-//! A worker (`--worker`) measures in its own process, one task (`--worker-task`) with a given
-//! number of loops, or it searches for that number (`--calibrate-loops`). Tasks have numbers, not
-//! names, and cannot be listed, so the list consists of the names in the result of a worker without
-//! a task, which runs every benchmark once. A benchmark that is not in this driver's list is
-//! measured by a run of all of them, which is slower but equally correct.
+//! A worker (`--worker`) runs one task (`--worker-task`) in its own process. It either uses a given
+//! number of loops, or searches for that number (`--calibrate-loops`). Tasks have numbers but no
+//! names and cannot be listed. Therefore the list is taken from the result of a worker without a
+//! task, which runs every benchmark once. A benchmark that is not in the list is measured by
+//! running all of them, which is slower but equally correct.
 //!
-//! A timed run begins with an untimed value, as pyperf's own runs do by default; the trials of a
-//! calibration serve as its warm-up.
+//! A run with a fixed number of loops begins with an untimed value, as pyperf's own runs do by
+//! default. In a calibration, the trials serve as the warm-up.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -26,32 +26,32 @@ pub(crate) const NAME: &str = "pyperf";
 /// A script that uses pyperf.
 #[derive(Debug, Default)]
 struct Pyperf {
-    /// The benchmarks in the script's order, which gives the tasks their numbers; empty until the
-    /// list has been read.
+    /// The benchmarks in the order of the script, which determines their task numbers; empty until
+    /// the list has been read.
     tasks: RefCell<Vec<Task>>,
 }
 
-/// A benchmark of the list.
+/// A benchmark in the list.
 #[derive(Debug)]
 struct Task {
     name: String,
-    /// Number of times that the benchmark's function repeats the work in one loop.
+    /// Number of times that the benchmark repeats its work in one loop (pyperf's `inner_loops`).
     inner: f64,
 }
 
-/// Recognizes a script that makes a runner.
+/// Recognizes a script that creates a `pyperf.Runner`.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let text = &program.text;
     let imports = text.contains("import pyperf") || text.contains("from pyperf import");
     (program.kind == Kind::Script && imports && text.contains("Runner(")).then(|| assumed(program))
 }
 
-/// Recognizes the harness by the program's help.
+/// Recognizes the harness by the program's help text.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--worker-task") && help.contains("--calibrate-loops")).then(|| assumed(program))
 }
 
-/// Creates the driver for any script with a runner.
+/// Creates the driver for any script with a `pyperf.Runner`.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Pyperf::default())
 }
@@ -85,7 +85,7 @@ impl Driver for Pyperf {
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let none = || HarnessError::NoBenchmark { said: tail(&reply.errors, &reply.output) };
-        // After an error there may be a file with the benchmarks before it.
+        // If a benchmark fails, the file may still contain the results of earlier ones.
         if !reply.success {
             return Err(none());
         }
@@ -102,7 +102,8 @@ impl Driver for Pyperf {
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
         let tasks = self.tasks.borrow();
         let task = tasks.iter().position(|task| task.name == benchmark);
-        // One trial may be long because the machine was busy; three are unlikely to be.
+        // A single trial may take long because the machine was busy, but three in a row are
+        // unlikely to.
         let values = if matches!(effort, Effort::Seconds(_)) { 3 } else { 1 };
         let warm_ups = u32::from(matches!(effort, Effort::Iterations(_)));
         let mut request = worker(warm_ups, values, scratch);
@@ -147,13 +148,13 @@ impl Driver for Pyperf {
     }
 }
 
-/// Returns the answer as JSON, for data that the importer does not keep. Invalid JSON gives null;
-/// the importer reports it.
+/// Returns the answer as JSON, for data that the importer does not keep. Returns null for invalid
+/// JSON, which the importer reports.
 fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
     Ok(serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null))
 }
 
-/// Data about one benchmark in a result file, other than its values.
+/// Data about one benchmark in a result file, other than its measured values.
 struct PyperfBenchmark<'f> {
     name: String,
     loops: Option<f64>,
@@ -163,8 +164,8 @@ struct PyperfBenchmark<'f> {
     timed: bool,
 }
 
-/// Returns a metadata entry of a benchmark or, if the benchmark does not have it, of the whole
-/// file.
+/// Returns a metadata entry of a benchmark. If the benchmark does not have it, the file's entry is
+/// returned.
 fn metadata<'f>(file: &'f Value, benchmark: &'f Value, name: &str) -> Option<&'f Value> {
     let of = |place: &'f Value| place.get("metadata")?.get(name);
     of(benchmark).or_else(|| of(file))
@@ -189,8 +190,8 @@ fn benchmarks(file: &Value) -> Vec<PyperfBenchmark<'_>> {
 }
 
 /// Returns the results of workers that searched for their number of loops. Such workers have no
-/// values: their trials are listed as warm-ups, each with its number of loops and its time per
-/// loop, and the last trial is the one that took long enough.
+/// values. Their trials are listed as warm-ups, each with its number of loops and its time per
+/// loop. The last trial is the one that took long enough, and is used as the result.
 fn calibrations(file: &Value) -> Vec<Reading> {
     let calibrated = |own: PyperfBenchmark<'_>| {
         let [run] = own.runs else { return None };
@@ -240,7 +241,7 @@ mod tests {
         let names = driver.listed(&answered(LISTED, scratch.path())).unwrap();
         assert_eq!(names, ["sum", "sort"]);
         let asked = words(&driver.measure("sort", Effort::Iterations(500), scratch.path()));
-        // The function repeats its work ten times in every loop.
+        // This benchmark repeats its work ten times per loop, so 500 iterations are 50 loops.
         assert!(asked.contains("--worker-task=1") && asked.ends_with("--loops=50"), "{asked}");
         assert!(asked.contains("--warmups=1 --values=1"), "{asked}");
         let counted = words(&driver.measure("sort", Effort::Counted(500), scratch.path()));

@@ -1,18 +1,18 @@
-//! pytest-benchmark: `pytest`, restricted to some tests through pytest's record of the last
-//! failures.
+//! Driver for pytest-benchmark: `pytest`, restricted to some tests through pytest's record of the
+//! last failures.
 //!
-//! Ids on the command line add to the user's own directories, `-k` does not match full names, and
-//! `--deselect` removes everything with the same prefix. To run exactly the requested tests,
-//! `--last-failed` is used with a cache of our own, in which only these tests failed; this also
-//! leaves the user's own cache and storage unchanged. If pytest does not know an id, it runs all
-//! tests.
+//! Ids on the command line would add to the directories that the user gave, `-k` does not match
+//! full names, and `--deselect` removes everything with the same prefix. To run exactly the
+//! requested tests, `--last-failed` is used with a separate cache in which only these tests failed.
+//! This also leaves the user's own cache and storage unchanged. If pytest does not know an id, it
+//! runs all tests.
 //!
-//! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
-//! `benchmark` are the list. The number of iterations is always determined by the harness and
-//! cannot be given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic`
-//! override the requested effort. A plugin of ours is loaded from `PYTHONPATH`. If a command sets
-//! this variable itself, the plugin is missing: a run then takes seconds longer, and two processes
-//! cannot take turns.
+//! `--setup-plan` lists the tests with their fixtures, without running them. Tests with the fixture
+//! `benchmark` are the benchmarks. The number of iterations is always determined by the harness and
+//! cannot be given. Marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic`
+//! override the requested effort. A plugin is loaded from `PYTHONPATH`. If a command sets this
+//! variable itself, the plugin is not loaded: a run then takes seconds longer, and two processes
+//! cannot measure alternately.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -26,13 +26,13 @@ use std::path::Path;
 /// Name by which users choose this harness.
 pub(crate) const NAME: &str = "pytest-benchmark";
 
-/// Maximum number of rounds in the time of a run: enough to be informative, and few enough to be
-/// written out.
+/// Maximum number of rounds in the time of a run. It is large enough to be informative, and small
+/// enough for the result file.
 const ROUNDS: f64 = 50.0;
 
-/// Directory of our plugin, within the scratch directory.
+/// Subdirectory of the scratch directory for the plugin.
 const DIRECTORY: &str = "plugin";
-/// The files of our plugin: names and texts.
+/// Names and texts of the plugin's files.
 const FILES: [(&str, &str); 2] = [
     ("sitecustomize.py", include_str!("shims/measuring.py")),
     ("assay_pytest.py", include_str!("shims/pytest_plugin.py")),
@@ -42,7 +42,7 @@ const FILES: [(&str, &str); 2] = [
 #[derive(Debug)]
 struct PytestBenchmark;
 
-/// Recognizes the harness by the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
+/// Recognizes a command that calls pytest: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let is_pytest = program.words.iter().any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
@@ -56,8 +56,8 @@ pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(PytestBenchmark)
 }
 
-/// Returns the options that every call needs: little output, reasons for failures on one line, and
-/// nothing left in the user's directories.
+/// Returns the options for every call of pytest: they shorten the output, print the reason for a
+/// failure on one line, and leave no files in the user's directories.
 fn quiet(scratch: &Path) -> Request {
     Request::with(["--verbosity=-1", "--color=no", "-rfE"])
         // These override the user's `--benchmark-disable` and `--benchmark-skip`.
@@ -69,15 +69,15 @@ fn quiet(scratch: &Path) -> Request {
         .env("COLUMNS", "240")
 }
 
-/// Returns a request that runs benchmarks with our plugin.
+/// Returns a request that runs the benchmarks with the plugin.
 fn running(effort: Effort, scratch: &Path) -> Request {
     let seconds = match effort {
         Effort::Seconds(seconds) => seconds,
-        // The minimum time is over after the first call.
+        // The minimum time is exceeded after the first call.
         Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => 1e-9,
     };
     let mut request = quiet(scratch);
-    // A timed run warms up as the user's own would.
+    // A timed run keeps the user's own setting of the warm-up.
     if !matches!(effort, Effort::Seconds(_)) {
         request = request.arg("--benchmark-warmup=off");
     }
@@ -162,7 +162,7 @@ impl Driver for PytestBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let text = reply.text();
         let failed: Vec<Reading> = text.lines().filter_map(failure).collect();
-        // The file is missing if nothing was measured.
+        // There is no result file if nothing was measured.
         let mut found = match imported(reply, "pytest-benchmark") {
             Ok(samples) => readings(&samples),
             Err(HarnessError::NoAnswer { .. }) if !failed.is_empty() => Vec::new(),
@@ -176,8 +176,8 @@ impl Driver for PytestBenchmark {
     }
 }
 
-/// Parses a line of the plan, `bench/test_a.py::test_x[1] (fixtures used: benchmark, request)`;
-/// returns the id if it is a benchmark.
+/// Parses a line of the plan, such as `bench/test_a.py::test_x[1] (fixtures used: benchmark,
+/// request)`. Returns the id if the test is a benchmark.
 fn planned(line: &str) -> Option<String> {
     let (id, fixtures) = line.trim().rsplit_once(" (fixtures used: ")?;
     let fixtures = &fixtures[..fixtures.find(')')?];
@@ -185,7 +185,7 @@ fn planned(line: &str) -> Option<String> {
     (id.contains("::") && fixtures.split(", ").any(is_benchmark)).then(|| id.to_owned())
 }
 
-/// Parses a line of the summary, `FAILED bench/test_a.py::test_x - ValueError: …`.
+/// Parses a line of the summary, such as `FAILED bench/test_a.py::test_x - ValueError: …`.
 fn failure(line: &str) -> Option<Reading> {
     let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "))?;
     let (id, why) = rest.split_once(" - ").unwrap_or((rest, "it failed"));
@@ -196,8 +196,8 @@ fn failure(line: &str) -> Option<Reading> {
     })
 }
 
-/// Returns the line that best explains a missing result: the line of an exception, or of an error
-/// of pytest itself.
+/// Returns the last line with an exception or with an error of pytest itself. Otherwise it returns
+/// the last line of the output.
 fn error_message(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {
         line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")

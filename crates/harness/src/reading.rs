@@ -1,9 +1,9 @@
-//! Results of one run of a program for one benchmark: one value per metric.
+//! Results of one run of a program for one benchmark, with one value per metric.
 //!
 //! If a harness gives several values within one run (samples of criterion, rounds of
-//! pytest-benchmark), their mean is the run's value, weighted by iterations if known: the
-//! iterations of one process are not independent of each other, and the mean over all of them is
-//! the time of the process. From a summary, the mean is used, or the median if there is no mean.
+//! pytest-benchmark), the run's value is their mean, weighted by iterations if these are known. The
+//! iterations of one process are not independent of each other, so a run counts as one observation.
+//! If a harness gives only a summary, its mean is used, or its median if there is no mean.
 
 use assay_data::code::{BENCHMARK_FAILED, Code, WARM_UP};
 use assay_data::import::{self, ImportOptions};
@@ -14,57 +14,59 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{HarnessError, tail};
 use crate::reply::{Answer, Reply};
 
-/// Result of one run for one benchmark.
+/// Result of one run of one benchmark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Full name.
+    /// Full name of the benchmark.
     pub benchmark: String,
-    /// Name without parameters, if the harness states it.
+    /// Name of the benchmark without its parameters, if the harness states it.
     pub label: Option<String>,
-    /// Parameters.
+    /// Names and values of the benchmark's parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Total number of iterations in the run, if the harness states it.
+    /// Total number of iterations in the run, if known.
     pub iterations: Option<f64>,
-    /// Metrics with their values per iteration, finite, in base units.
+    /// Metrics with their values per iteration. Values are finite and in base units.
     pub values: Vec<(Metric, f64)>,
-    /// The benchmark's message when it ended with an error.
+    /// Error message of the benchmark; `None` if it did not fail.
     pub error: Option<String>,
     /// True if the iterations were still getting faster when they were measured.
     pub is_cold: bool,
-    /// Seconds that this run took and later ones will not.
+    /// Time in seconds by which this run is longer than later ones, for example because of its
+    /// warm-up.
     pub once_seconds: f64,
-    /// CPU time divided by elapsed time while the benchmark was measured; `None` if the harness
-    /// does not measure both.
+    /// CPU time divided by elapsed time during the measurement; `None` if the harness does not
+    /// measure both.
     pub busy_cpus: Option<f64>,
 }
 
-/// Go's metrics that are counts, and therefore equal for equal work.
+/// Metrics of Go that are counts, and are therefore equal if the same work is done.
 const COUNTS_OF_GO: [&str; 2] = ["B/op", "allocs/op"];
 
-/// Returns true if a metric is a count per iteration that is the same in every run.
+/// Returns true if the metric is a count per iteration, which is expected to be the same in every
+/// run.
 fn is_count(metric: &str) -> bool {
     metric.ends_with(PER_ITERATION) || COUNTS_OF_GO.contains(&metric)
 }
 
 impl Reading {
-    /// Returns the names, as used in the benchmark, of the counters that this reading gives per
-    /// iteration.
+    /// Returns the names of the counters whose values are given per iteration, without the suffix
+    /// that marks them.
     pub fn divided(&self) -> impl Iterator<Item = &str> {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
-    /// Returns true if the benchmark was measured.
+    /// Returns true if the benchmark was measured without an error.
     pub fn has_values(&self) -> bool {
         self.error.is_none() && !self.values.is_empty()
     }
 
-    /// Divides the counters with these names by the number of iterations, unless this was already
-    /// done. A single run cannot always show that a counter is a total (zero calls in a million
-    /// iterations are also zero per iteration), but other runs of the same suite can.
+    /// Divides the counters named in `totals` by the number of iterations, unless this was already
+    /// done. A single run cannot always show that a counter is a total, since zero calls in a
+    /// million iterations are also zero per iteration. Other runs of the suite can.
     pub fn divide(&mut self, totals: &BTreeSet<String>) {
         let Some(iterations) = self.iterations else { return };
         let own: Vec<String> = self.divided().map(str::to_owned).collect();
-        // The total is redundant next to the quotient.
+        // If there is a value per iteration, the total is redundant.
         self.values.retain(|(metric, _)| !own.contains(&metric.name));
         for (metric, value) in &mut self.values {
             if totals.contains(&metric.name) {
@@ -76,15 +78,17 @@ impl Reading {
     }
 }
 
-/// Reads an answer with the importers.
+/// Parses an answer with the importers.
 ///
 /// # Errors
-/// [`HarnessError::Garbage`] with the importer's message; [`HarnessError::NoAnswer`].
+/// [`HarnessError::Garbage`] if the answer cannot be parsed, or [`HarnessError::NoAnswer`] if it is
+/// missing.
 pub(crate) fn imported(reply: &Reply, harness: &'static str) -> Result<Samples, HarnessError> {
     imported_or_said(reply, harness, || tail(&reply.errors, &reply.output))
 }
 
-/// Like [`imported`], for harnesses whose error messages are in a known part of their output.
+/// Parses an answer with the importers. If that fails, `said` extracts the program's message from
+/// its output.
 pub(crate) fn imported_or_said(
     reply: &Reply,
     harness: &'static str,
@@ -104,7 +108,8 @@ pub(crate) fn imported_or_said(
     }
 }
 
-/// Returns the readings of all benchmarks in the samples of one run. O(observations × metrics).
+/// Returns the readings of all benchmarks in the samples of one run. Takes O(observations ×
+/// metrics) time.
 pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     let iterations = samples.metric_index(ITERATIONS);
     let reading = |(subject, own): (usize, &assay_data::Subject)| {
@@ -136,7 +141,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             }
         }
         values.retain(|(_, value)| value.is_finite());
-        // If they do vary, they are compared like any other values.
+        // A metric that is marked as exact but varies is compared like any other.
         values.iter_mut().for_each(|(metric, _)| metric.exact |= is_count(&metric.name));
         let all: f64 = counts.values().sum();
         Reading {
@@ -152,7 +157,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
         }
     };
     let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
-    // A benchmark that has only an error is not a subject.
+    // A benchmark that only reported an error is not a subject of the samples.
     for finding in samples.findings.iter().filter(|f| f.is(BENCHMARK_FAILED)) {
         let Some(name) = &finding.subject else { continue };
         if found.iter().all(|reading| reading.benchmark != *name) {
@@ -166,9 +171,9 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     found
 }
 
-/// Adds the numbers of iterations, which appear only in the text of an answer, to the readings: one
-/// per benchmark, in the order of the readings. If the two lengths differ, it is unknown which
-/// number belongs to which reading, and none is added.
+/// Sets the number of iterations of each reading, for harnesses whose result data does not contain
+/// it. `counts` has one number per reading, in order. If the lengths differ, it is unknown which
+/// number belongs to which reading, and none is set.
 pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item = u64>) {
     let counts: Vec<u64> = counts.collect();
     if counts.len() == found.len() {
@@ -178,8 +183,7 @@ pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item =
     }
 }
 
-/// Returns the message of the answer's finding with this code about the benchmark `name`, if there
-/// is one.
+/// Returns the message of the finding with this code about the benchmark `name`, if any.
 fn message_of(samples: &Samples, code: &Code, name: &str) -> Option<String> {
     let is = |f: &&assay_data::Finding| f.is(code) && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())

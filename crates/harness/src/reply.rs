@@ -1,17 +1,17 @@
-//! The answer of a benchmark program after a run.
+//! The answer that a benchmark program gives in a run.
 
 use crate::error::HarnessError;
 use std::path::PathBuf;
 
-/// Location of a run's answer.
+/// Place to which a run writes its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
-    /// On the program's standard output.
+    /// The program's standard output.
     #[default]
     Output,
-    /// In this file, which the run creates.
+    /// A file that the run creates.
     File(PathBuf),
-    /// In this directory, which the run fills.
+    /// A directory in which the run creates files.
     Directory(PathBuf),
 }
 
@@ -20,23 +20,23 @@ pub enum Answer {
 pub struct Reply {
     /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error, or the last part of it.
+    /// Standard error, or only its end if it is long.
     pub errors: Vec<u8>,
-    /// True if the run ended with status 0.
+    /// True if the program exited with status 0.
     pub success: bool,
-    /// Location of the answer.
+    /// Place to which the run wrote its answer.
     pub answer: Answer,
-    /// What the program itself prints regardless of its arguments: the output of a run of
+    /// Output that the program itself prints regardless of its arguments: the output of the request
     /// [`Driver::own_words`](crate::Driver::own_words).
     pub own: Vec<u8>,
 }
 
 impl Reply {
-    /// Returns the lines of standard output that the harness printed, without the program's own. A
-    /// line that differs from one of the program's own only in numbers (a time, a process ID) also
-    /// counts as the program's own. Text that the program prints before the harness, without a line
-    /// feed, is removed from the harness's first line; text that it prints afterwards is a separate
-    /// line.
+    /// Returns the lines of standard output that the harness printed, without those of the program
+    /// itself. A line that differs from one of the program's lines only in numbers (a time, a
+    /// process ID) counts as the program's. Text that the program prints before the harness,
+    /// without a line feed, is removed from the harness's first line. Text that it prints
+    /// afterwards is a separate line.
     pub(crate) fn lines_of_harness(&self) -> Vec<String> {
         let text = self.text();
         let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -64,7 +64,7 @@ impl Reply {
             lines.map(str::to_owned).collect()
         };
         let found = owned(lines);
-        // The program ignores the filter: its own output is unknown.
+        // If nothing remains, the program ignored the filter, and its own output is unknown.
         if found.is_empty() { owned(text.lines().collect()) } else { found }
     }
 
@@ -73,8 +73,7 @@ impl Reply {
         String::from_utf8_lossy(&self.output).into_owned()
     }
 
-    /// Returns the bytes of the answer: those of the file if the answer is in one, otherwise those
-    /// of standard output.
+    /// Returns the contents of the answer file, or standard output if the answer is not in a file.
     ///
     /// # Errors
     /// [`HarnessError::NoAnswer`] if the file was not created, or cannot be read.
@@ -90,7 +89,8 @@ impl Reply {
     }
 }
 
-/// Returns a line in which all numbers, decimal or hexadecimal, are replaced by the same text.
+/// Returns the line with every decimal or hexadecimal number replaced by `0`, so that lines can be
+/// compared without their numbers.
 fn shape(line: &str) -> String {
     let mut shape = String::with_capacity(line.len());
     for c in line.chars() {

@@ -1,11 +1,11 @@
-//! Code shared by the harnesses whose programs are built by `cargo bench`.
+//! Code shared by the drivers of harnesses whose programs are built by `cargo bench`.
 
 use crate::error::tail;
 use crate::program::Program;
 use crate::reply::Reply;
 use std::path::Path;
 
-/// Returns a message if the program is in the directory where Cargo puts unoptimized builds.
+/// Returns a message if the program is in a directory where Cargo puts unoptimized builds.
 pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     let file = program.file.canonicalize().unwrap_or_else(|_| program.file.clone());
     let directory = file.parent()?;
@@ -16,17 +16,17 @@ pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     })
 }
 
-/// Returns `--bench`, without which the program would test its benchmarks rather than measure them;
-/// `None` if the user gave it, since it is allowed only once.
+/// Returns `--bench`, without which the program would test its benchmarks rather than measure them.
+/// `None` if the user gave the flag, since it is allowed only once.
 pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
     (!program.has_word("--bench")).then_some("--bench")
 }
 
-/// Returns the error to show: the text of a panic rather than the notes after it.
+/// Returns the message of a panic, or otherwise the last line of the output.
 pub(crate) fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let mut lines = errors.lines().skip_while(|line| !line.contains(" panicked at "));
-    // Before 1.73 the message was on the same line.
+    // Before Rust 1.73, the message was on the line with the location.
     let place = lines.next();
     let message = lines.next().filter(|_| place.is_some_and(|line| line.ends_with(':')));
     tail(message.or(place).map_or(&reply.errors, str::as_bytes), &reply.output)

@@ -1,4 +1,4 @@
-//! Everything that changes a store: adding and removing runs, and renaming benchmarks.
+//! Operations that change a store: adding and removing runs, and renaming benchmarks.
 
 use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
@@ -14,12 +14,12 @@ use assay_data::{Better, Finding, Metric, Samples, assay_file};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A run to add.
+/// A run to be added to a store.
 #[derive(Clone, Debug)]
 pub struct NewRun<'a> {
-    /// Project that it belongs to.
+    /// Name of the project to which the run belongs.
     pub project: &'a str,
-    /// The measurements.
+    /// Measurements of the run.
     pub samples: &'a Samples,
     /// Name of the machine, if its host name is meaningless.
     pub machine: Option<&'a str>,

@@ -255,7 +255,7 @@ catalogue! {
     /// requested than the processor has counters. The events took turns, one of them counted for
     /// only `least_share` of the time, and the counts were scaled up to the whole time, which can
     /// be wrong for a short run.
-    /// **What to do:** for allocations, follow the message if it suggests a way, or use the
+    /// **What to do:** for allocations, follow the message if it suggests one, or use the
     /// language's own counters; link programs dynamically, leave their environment intact, or
     /// remove them from the command. Programs are counted if they are started with `execve` or its
     /// variants, or with `posix_spawn` by a program that is itself counted. For programs that spend
@@ -320,8 +320,8 @@ catalogue! {
     /// is usual for that subject. They were interrupted by other programs (involuntary switches),
     /// waited for the disk (major faults), or lost the CPU to a hypervisor.
     /// **Why:** such a run takes longer, and how often that happens is a matter of luck. The runs
-    /// are marked and kept. For runs in blocks, the screen also shows the difference with less
-    /// weight on those blocks. That figure never affects the verdict.
+    /// are marked and kept. For runs in blocks, the terminal output also shows the difference with
+    /// less weight on those blocks. That figure never affects the verdict.
     /// **What to do:** stop other work. `assay doctor` shows what would shield the runs.
     DISTURBED: Note, Checks;
 
@@ -825,7 +825,7 @@ catalogue! {
     /// Slices of a load test are too short: some have fewer requests (or answers with chunks) than the
     /// deciding quantile needs (`needed`: 10 for p90, 100 for p99, 1000 for p99.9), or ended before
     /// their first answer (`slices`).
-    /// **Why:** the "p99" of 20 requests is simply the longest one, regardless of the server.
+    /// **Why:** the "p99" of 20 requests is the longest one, regardless of the server.
     /// `rate_achieved` counts the answers within a slice, so it is 0 in one without answers,
     /// although every request may have been answered.
     /// **What to do:** use longer slices (`--slice`, `--requests-per-step`), or a lower quantile.
@@ -942,7 +942,7 @@ catalogue! {
     TEST_SLOWER: Note;
 
     /// Some runs reached the time limit and are included with that time.
-    /// **Why:** they would have taken longer, so the difference is a bound: the sentence says "at
+    /// **Why:** they would have taken longer, so the difference is a bound: the report says "at
     /// least" or "at most".
     /// **What to do:** raise `--timeout` if the size matters. The direction is certain.
     TIMEOUTS: Warning;

@@ -43,37 +43,38 @@ pub enum SlurmError {
         reason = reason(source)
     )]
     Start {
-        /// The command.
+        /// Name of the Slurm command.
         program: String,
-        /// The cause.
+        /// The I/O error that prevented the start.
         source: std::io::Error,
     },
-    /// The program ended with a status other than 0.
+    /// The command exited with a status other than 0.
     #[error("`{program}` failed: {said}")]
     Failed {
-        /// The command.
+        /// Name of the Slurm command.
         program: String,
-        /// Output of the program.
+        /// Error output of the command on one line, shortened; its exit status if it printed
+        /// nothing.
         said: String,
     },
-    /// The program did not end.
+    /// The command did not end within the time limit and was killed.
     #[error("`{program}` did not end within {} s: does the controller answer? (`scontrol ping`)", PATIENCE.as_secs())]
     Silent {
-        /// The command.
+        /// Name of the Slurm command.
         program: String,
     },
 }
 
-/// The settings of all jobs that are submitted to the cluster.
+/// Settings of all jobs that are submitted to the cluster.
 #[derive(Clone, Debug)]
 pub struct SlurmSettings {
-    /// The farm's address, as seen from the nodes.
+    /// Address of the farm's server, as reachable from the nodes.
     pub server: String,
-    /// The path of the program on the nodes.
+    /// Path of the `assay-farm` program on the nodes.
     pub program: PathBuf,
-    /// A directory that all nodes share, for tokens by node and the output of batch jobs.
+    /// Directory shared by all nodes, which holds one token per node and the output of batch jobs.
     pub shared: PathBuf,
-    /// Additional arguments for the agent.
+    /// Additional arguments for the agents.
     pub agent: Vec<String>,
     /// Additional arguments for `sbatch`.
     pub sbatch: Vec<String>,
@@ -81,16 +82,16 @@ pub struct SlurmSettings {
     pub is_shared: bool,
 }
 
-/// A cluster.
+/// A cluster that is controlled through Slurm's commands.
 #[derive(Clone, Debug)]
 pub struct Slurm {
     settings: SlurmSettings,
-    /// The prefix that identifies this farm's jobs in comments.
+    /// Prefix of a job's comment in Slurm that identifies the jobs of this farm.
     mark: String,
 }
 
 impl Slurm {
-    /// Creates the cluster that the local Slurm commands control.
+    /// Creates a handle of the cluster that the local Slurm commands control.
     #[must_use]
     pub fn new(settings: SlurmSettings) -> Self {
         let digest = Sha256::digest(settings.server.as_bytes());
@@ -105,7 +106,7 @@ impl Slurm {
     pub fn look(&self) -> Result<Cluster, SlurmError> {
         let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
         let mut words = vec!["--noheader", "--Node", "--format=%N|%T|%E"];
-        // Nodes of other partitions do not belong to this farm.
+        // Nodes of other partitions are not used by this farm.
         words.extend(self.settings.sbatch.iter().map(String::as_str).filter(|word| {
             word.starts_with("--partition=")
                 || word.strip_prefix("-p").is_some_and(|own| !own.is_empty())
@@ -118,21 +119,22 @@ impl Slurm {
         })
     }
 
-    /// Submits jobs.
+    /// Submits a batch of jobs.
     ///
     /// # Errors
-    /// If they are refused. If the controller failed in the meantime, they may have been accepted
-    /// anyway; the next [`Slurm::look`] shows it.
+    /// If Slurm refuses the jobs. If the controller failed while it was handling the request, the
+    /// jobs may have been accepted anyway; the next [`Slurm::look`] shows whether they were.
     pub fn place(&self, batch: &Batch) -> Result<(), SlurmError> {
         let words = self.words(batch);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run("sbatch", &words, Some(&self.script(&batch.jobs))).map(drop)
     }
 
-    /// Starts an agent that says hello on a node, and runs a job if there is one for that node.
+    /// Starts an agent on a node so that the node registers with the farm. The agent also runs a
+    /// job if one is queued for that node.
     ///
     /// # Errors
-    /// As for [`Slurm::place`].
+    /// The errors of [`Slurm::place`].
     pub fn greet(&self, name: &str) -> Result<(), SlurmError> {
         let mut words = self.common(&format!("{HELLO}{name}"), "%j");
         words.push(format!("--nodelist={name}"));
@@ -144,7 +146,7 @@ impl Slurm {
     /// Cancels a job.
     ///
     /// # Errors
-    /// If it is refused. A job that has already ended is not an error.
+    /// If Slurm refuses to cancel the job. A job that has already ended is not an error.
     pub fn cancel(&self, id: &str) -> Result<(), SlurmError> {
         match run("scancel", &["--quiet", id], None) {
             Err(SlurmError::Failed { said, .. }) if said.contains("nvalid job id") => Ok(()),
@@ -152,25 +154,25 @@ impl Slurm {
         }
     }
 
-    /// Drains a node: it gets no more jobs, but those that it has continue.
+    /// Drains a node: it gets no new jobs, but its running jobs continue.
     ///
     /// # Errors
-    /// If it is refused, as for users who are neither root nor an operator of Slurm.
+    /// If Slurm refuses, which it does unless the user is root or a Slurm operator.
     pub fn drain(&self, name: &str, reason: &str) -> Result<(), SlurmError> {
         let (node, reason) = (format!("NodeName={name}"), format!("Reason={}", one_line(reason)));
         run("scontrol", &["update", &node, "State=DRAIN", &reason], None).map(drop)
     }
 
-    /// Resumes a node.
+    /// Resumes a drained node.
     ///
     /// # Errors
-    /// As for [`Slurm::drain`].
+    /// The errors of [`Slurm::drain`].
     pub fn resume(&self, name: &str) -> Result<(), SlurmError> {
         run("scontrol", &["update", &format!("NodeName={name}"), "State=RESUME"], None).map(drop)
     }
 
-    /// Parses the jobs of this farm from the lines of `squeue`. A job of an array is identified by
-    /// its index in the comment.
+    /// Parses the jobs of this farm from the output of `squeue`. The comment lists the farm's jobs,
+    /// and a task of a job array is assigned the one at its array index.
     fn placed(&self, lines: &str) -> Vec<ClusterJob> {
         let read = |line: &str| {
             let [id, index, reason, what] = self.own(line)?;
@@ -181,7 +183,7 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    /// Parses the agents that are to say hello from the lines of `squeue`.
+    /// Parses the agents that were started to register their nodes from the output of `squeue`.
     fn greeting(&self, lines: &str) -> Vec<Greeting> {
         let read = |line: &str| {
             let [id, _, reason, what] = self.own(line)?;
@@ -191,8 +193,8 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    /// Returns the columns of a line of `squeue` if it is about a job of this farm; the prefix of
-    /// the comment is removed.
+    /// Returns the columns of a line of `squeue`, without the farm's prefix in the comment, or
+    /// `None` if the line describes a job that is not from this farm.
     fn own<'l>(&self, line: &'l str) -> Option<[&'l str; 4]> {
         let mut columns = line.trim().splitn(4, '|');
         let (id, index) = (columns.next()?, columns.next()?);
@@ -200,8 +202,8 @@ impl Slurm {
         Some([id, index, reason, comment.strip_prefix(&self.mark)?])
     }
 
-    /// Returns the arguments of `sbatch` that are common to all jobs. `what` follows this farm's
-    /// prefix in the comment.
+    /// Returns the arguments of `sbatch` that all jobs have in common. The comment consists of this
+    /// farm's prefix and `what`. `file` is the name of the output file without its extension.
     fn common(&self, what: &str, file: &str) -> Vec<String> {
         let said = self.settings.shared.join("said");
         let mut words = vec![
@@ -236,8 +238,9 @@ impl Slurm {
         words
     }
 
-    /// Returns the script of a batch job, which runs one of these jobs, or any job if there are
-    /// none. The node's name is the agent's name, and selects the token that is bound to it.
+    /// Returns the script of a batch job. Each task runs the job in `jobs` at its array index, or
+    /// any queued job if `jobs` is empty. The agent is named after the node and uses the token file
+    /// of that node.
     fn script(&self, jobs: &[i64]) -> String {
         let ids: Vec<String> = jobs.iter().map(ToString::to_string).collect();
         let tokens = self.settings.shared.join("tokens").display().to_string();
@@ -257,8 +260,8 @@ impl Slurm {
     }
 }
 
-/// Parses the nodes from the lines of `sinfo`, each once: there is a line for each partition that a
-/// node is in.
+/// Parses the nodes from the output of `sinfo`. A node has one line for each of its partitions, but
+/// is returned once.
 fn machines(lines: &str) -> Vec<Machine> {
     let mut seen = BTreeSet::new();
     let read = |line: &str| {
@@ -282,8 +285,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Runs a Slurm command and returns its output. Tokens are removed from the environment, as Slurm
-/// passes it on to the jobs.
+/// Runs a Slurm command and returns its standard output. The environment variables of this tool are
+/// removed because they may contain tokens, and Slurm passes its environment on to the jobs.
 fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, SlurmError> {
     let named = || program.to_owned();
     let start = |source| SlurmError::Start { program: named(), source };
@@ -293,7 +296,7 @@ fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, Slu
             command.env_remove(name);
         }
     }
-    // Its output goes to files: a pipe that is not read would block it.
+    // Output goes to files: if it went to a pipe that is not read, the command could block.
     let (mut out, mut err) = (scratch().map_err(start)?, scratch().map_err(start)?);
     let stdin = match input {
         Some(text) => {
@@ -345,10 +348,11 @@ fn text_of(file: &mut std::fs::File) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Creates the directories that jobs need. Keeps only the latest files with output of batch jobs.
+/// Creates the directories for tokens and for the output of batch jobs, and deletes all but the
+/// newest `keep` output files.
 ///
 /// # Errors
-/// If they cannot be created or read.
+/// If a directory cannot be created or read.
 pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     for name in ["tokens", "said"] {
@@ -360,7 +364,7 @@ pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
         .collect();
     said.sort_unstable();
     let too_many = said.len().saturating_sub(keep);
-    // A file that is already gone is fine.
+    // Another process may already have deleted the file.
     said.iter().take(too_many).for_each(|(_, path)| drop(std::fs::remove_file(path)));
     Ok(())
 }
@@ -448,10 +452,10 @@ mod tests {
         }
         assert_eq!(words.last().map(String::as_str), Some("--account=x"));
         assert!(!slurm().words(&batch(&[5])).iter().any(|word| word.starts_with("--array")));
-        // Without a job, it runs any job.
+        // Without a job number, the agent runs any job.
         assert!(slurm().script(&[]).contains("agent --once${1:+=\"$1\"} --server"));
 
-        // The script is run by a shell, with a program that prints its arguments.
+        // The script is run by a shell, with a program that only prints its arguments.
         let script =
             slurm().script(&[5, 6]).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
         let mut ran = Command::new("sh");

@@ -1,4 +1,4 @@
-//! The server's state.
+//! The state shared by all requests of the server.
 
 use super::hosts::Hosts;
 use super::limits::Limits;
@@ -20,6 +20,6 @@ pub(crate) struct App {
     pub tokens: Limits<i64>,
     pub strangers: Limits<IpAddr>,
     pub followers: Arc<Semaphore>,
-    /// True once the server must stop.
+    /// Becomes true when the server stops.
     pub ending: watch::Receiver<bool>,
 }

@@ -1,5 +1,5 @@
-//! Cached answers: created once and reused while the stamp of the underlying rows is unchanged.
-//! Permissions are checked before an answer is taken from the cache.
+//! Cache of answers: an answer is reused while the stamp of the rows that it was created from is
+//! unchanged. Permissions are checked before an answer is taken from the cache.
 
 use super::answer::Answer;
 use crate::policy::KEPT;
@@ -8,19 +8,21 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Answers by path and query. The least recently requested ones are evicted first.
+/// Cached answers by path and query. Those that have not been requested for the longest time are
+/// evicted first.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerCache {
     all: Mutex<Generations>,
 }
 
-/// Answers requested recently (young), and those requested before (old). When there are too many
-/// young ones, the old ones are dropped and the young ones become old.
+/// Two generations of answers: recently requested ones (young) and earlier ones (old). When the
+/// young answers exceed half of the maximum size, the old ones are dropped and the young ones
+/// become old.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<String, Entry>,
     old: HashMap<String, Entry>,
-    /// Size of the young answers, bytes.
+    /// Total size of the young answers, bytes.
     bytes: usize,
 }
 
@@ -45,7 +47,7 @@ impl Generations {
 }
 
 impl AnswerCache {
-    /// Returns the answer for a path and query, if its stamp is unchanged.
+    /// Returns the cached answer for a path and query if its stamp equals `stamp`.
     pub fn find(&self, place: &str, stamp: &Stamp) -> Option<Arc<Answer>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.old.remove(place)

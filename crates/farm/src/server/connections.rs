@@ -1,4 +1,5 @@
-//! Connections: accepted, encrypted if configured, answered, and closed when the server stops.
+//! Connections of clients, with or without TLS. When the server stops, they are closed after the
+//! requests in progress have been answered.
 
 use super::dispatch::Peer;
 use crate::policy::{CONNECTIONS, ENDING, PATIENCE};
@@ -18,10 +19,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// Pause when no connection can be accepted, for example because too many files are open.
+/// Pause after a connection could not be accepted, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// All connections of a server.
+/// All connections of a server, with a limit on their number.
 pub(crate) struct Connections {
     router: Router,
     tls: Option<TlsAcceptor>,
@@ -30,12 +31,12 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Creates the set of connections, which is empty.
+    /// Creates the set of connections, initially empty.
     pub fn new(router: Router, tls: Option<TlsAcceptor>, ending: watch::Receiver<bool>) -> Self {
         Self { router, tls, ending, free: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// Accepts connections forever.
+    /// Accepts connections until it is cancelled. Connections above the limit are closed.
     pub async fn accept(&self, listener: TcpListener) {
         loop {
             let Ok((stream, peer)) = listener.accept().await else {
@@ -46,7 +47,8 @@ impl Connections {
                 log::error!("more than {CONNECTIONS} connections: one was refused");
                 continue;
             };
-            // Small answers are sent immediately.
+            // Disables Nagle's algorithm, so that small answers are sent immediately. A failure
+            // only makes answers slower.
             let _slower = stream.set_nodelay(true);
             let (router, tls, ending) =
                 (self.router.clone(), self.tls.clone(), self.ending.clone());
@@ -64,7 +66,7 @@ impl Connections {
         }
     }
 
-    /// Waits for requests in progress, up to a time limit.
+    /// Waits until requests in progress are answered, up to a time limit.
     pub async fn end(&self) {
         let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         if timeout(ENDING, self.free.acquire_many(all)).await.is_err() {

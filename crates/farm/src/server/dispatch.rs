@@ -1,6 +1,6 @@
-//! Dispatches a request from HTTP to its handler, which is independent of the protocol, and
-//! converts the answer back. Authentication, authorization, rate limits, size limits and the audit
-//! are handled here for all paths.
+//! Dispatches HTTP requests to handlers, which are independent of HTTP, and converts their answers
+//! to responses. Authentication, authorization, rate limits, size limits and the audit log are
+//! handled here for all paths.
 
 use super::answer::{Answer, Body, Failure};
 use super::app::App;
@@ -29,11 +29,11 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio::time::timeout;
 
-/// The address of the client.
+/// IP address of the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub IpAddr);
 
-/// Returns the router of the API and the pages.
+/// Returns the HTTP router of the API and the pages.
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
     for route in ROUTES.iter().chain(PAGES) {
@@ -87,7 +87,8 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
         let (name, what) = (name.to_owned(), format!("{method} {path}"));
         let what: String = what.chars().take(500).collect();
         let noted = app.writes.run(move |store| Ok(store.audit(now(), &name, &what, status)?));
-        // The change itself has already been made.
+        // A failure to write the audit log does not fail the request, since its change has already
+        // been made.
         if let Err(failure) = noted.await {
             log::error!("the audit: {}", failure.message);
         }
@@ -99,12 +100,12 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
     }
 }
 
-/// Returns the time, ms.
+/// Returns the current time in ms since the Unix epoch.
 pub(crate) fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// Returns the result of a request.
+/// Checks a request, runs its handler, and returns the answer.
 async fn answered(
     app: &Arc<App>,
     route: &'static Route,
@@ -123,7 +124,7 @@ async fn answered(
     if !is_free && secret.is_none() {
         return Err(Failure::unauthorized());
     }
-    // Clients with large bodies are authenticated before the body is read.
+    // If large bodies are allowed, the client is authenticated before the body is read.
     if route.limit > BODY {
         let (app, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
         let reads = app.reads.clone();
@@ -161,7 +162,10 @@ async fn answered(
         .await
 }
 
-/// Returns the token of a secret, if it is sufficient for the route and within its rate limit.
+/// Returns the token that belongs to a secret, or `None` if the route requires no token.
+///
+/// # Errors
+/// If the token is missing or invalid, exceeds its rate limit, or is not sufficient for the route.
 fn known(
     app: &App,
     store: &mut Store,
@@ -208,8 +212,8 @@ fn is_free(app: &App, route: &Route) -> bool {
     route.needs == Permission::Nothing || app.is_public && only_looks
 }
 
-/// Returns the token that was sent. A cookie is sufficient only for reading, since browsers send it
-/// automatically.
+/// Returns the secret that the client sent in a header or in a cookie. Since browsers send cookies
+/// automatically, a cookie is accepted only for reading.
 fn secret(headers: &HeaderMap, method: Verb) -> Option<String> {
     let Some(text) = headers.get(header::AUTHORIZATION) else {
         return (method == Verb::Get).then(|| cookie(headers)).flatten();
@@ -225,7 +229,10 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, secret)| secret.to_owned())
 }
 
-/// Reads the whole body, or returns the reason why it is rejected.
+/// Reads the whole body.
+///
+/// # Errors
+/// If the body is longer than `limit` bytes, is cut off, or arrives too slowly.
 async fn taken(
     body: axum::body::Body,
     headers: &HeaderMap,
@@ -258,8 +265,8 @@ async fn taken(
     }
 }
 
-/// Discards some of a body that is too large: closing the connection while the client is sending
-/// would also lose the answer.
+/// Reads and discards a part of a body that is too large. If the connection were closed while the
+/// client is still sending, the client would not receive the answer.
 async fn throw_away(mut pieces: BodyDataStream) {
     let mut thrown = 0;
     let throwing = async {
@@ -272,7 +279,7 @@ async fn throw_away(mut pieces: BodyDataStream) {
     let _enough = timeout(THROWING, throwing).await;
 }
 
-/// Returns true if the client already has the answer with this tag.
+/// Returns true if the client already has the answer with this entity tag (`If-None-Match`).
 fn is_known(asked: &HeaderMap, tag: &str) -> bool {
     let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
@@ -328,24 +335,25 @@ fn refused(failure: &Failure) -> Response {
     response
 }
 
-/// Returns a failure as a page for browsers.
+/// Converts a failure to an HTML page for browsers.
 fn page_refused(failure: &Failure) -> Response {
     let mut response = refused(failure);
     *response.body_mut() = pages::refused(failure.status, &failure.message).into();
-    // The page asks for a token, instead of the browser's own dialog.
+    // The page itself asks for a token. With this header, the browser would show its own dialog.
     response.headers_mut().remove(header::WWW_AUTHENTICATE);
     set(&mut response, "content-type", "text/html; charset=utf-8");
     set(&mut response, "content-security-policy", assay_report::farm::POLICY);
     response
 }
 
-/// Sets the headers of all responses.
+/// Sets the headers that all responses have.
 fn common(response: &mut Response) {
     set(response, "assay-api", &API.to_string());
     set(response, "x-content-type-options", "nosniff");
     set(response, "content-security-policy", "default-src 'none'; frame-ancestors 'none'");
     set(response, "cross-origin-resource-policy", "same-origin");
-    // Without a referrer, a browser would treat the form for the token as cross-origin.
+    // With `no-referrer`, browsers would send `Origin: null` with the form for the token, and the
+    // server would reject it as a request from another site.
     set(response, "referrer-policy", "same-origin");
     set(response, "cache-control", "private, no-cache");
 }

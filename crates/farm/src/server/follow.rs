@@ -1,8 +1,9 @@
-//! Follows a log: sends its contents, then what is appended, as server-sent events, until the job
-//! ends.
+//! Followed logs: sends a log's contents and then the text appended to it as server-sent events,
+//! until the job ends.
 //!
-//! Events: `log` with `{"offset":0,"text":"…"}`, whose id is the offset after it; `end` when
-//! nothing more follows.
+//! There are two events: `log` with `{"offset":0,"text":"…"}`, whose id is the offset in bytes
+//! after the text, and `end` when the log is complete. A failure ends the stream with the event
+//! `error`.
 
 use super::answer::Failure;
 use super::answer::LogOwner;
@@ -16,26 +17,26 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
-/// Maximum number of bytes of one event.
+/// Maximum number of bytes of a log in one event.
 const PIECE: usize = 64 << 10;
-/// Number of checks of the file for each check of the job.
+/// Number of checks of the log file for each check whether the job has ended.
 const LOOKS: u32 = 4;
 
 /// A client that follows a log.
 pub(crate) struct LogFollower {
-    /// The server.
+    /// The state of the server.
     pub app: Arc<App>,
     /// The owner of the log.
     pub of: LogOwner,
-    /// The offset up to which the log was sent.
+    /// Number of bytes of the log that were already sent.
     pub offset: u64,
-    /// The job that writes the log; `None` if no job does.
+    /// The job that writes the log; `None` if the log no longer grows.
     pub job: Option<i64>,
-    /// Held while the client follows, which limits the number of followers.
+    /// Permit that counts this client toward the maximum number of followers.
     pub _permit: OwnedSemaphorePermit,
 }
 
-/// Returns the response with the events.
+/// Returns the response that streams the events.
 pub(crate) fn events(following: LogFollower) -> Response {
     let told = stream::unfold(Some(following), |following| async {
         let (event, following) = next(following?).await;
@@ -44,7 +45,8 @@ pub(crate) fn events(following: LogFollower) -> Response {
     Sse::new(told).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// Returns the next event, and the state for the one after it; `None` if the event is the last one.
+/// Waits for the next event. Returns the event and the follower, or `None` in place of the follower
+/// if the event is the last one.
 async fn next(mut own: LogFollower) -> (Event, Option<LogFollower>) {
     let mut looks = 0;
     loop {
@@ -71,7 +73,7 @@ async fn next(mut own: LogFollower) -> (Event, Option<LogFollower>) {
                 let (lease, runs) = store.last_lease(job)?;
                 Ok(runs && lease.map(LogOwner::Lease) == Some(of))
             });
-            // While the database is unavailable, the state of the job is unknown.
+            // An error means that the database is unavailable and the state of the job is unknown.
             if runs.await == Ok(false) {
                 own.job = None;
             }
@@ -79,8 +81,8 @@ async fn next(mut own: LogFollower) -> (Event, Option<LogFollower>) {
     }
 }
 
-/// Returns the text from the offset on. An incomplete character waits for its remaining bytes,
-/// unless the log has ended.
+/// Returns the next text of the log and its length in bytes. An incomplete UTF-8 character at the
+/// end is left for the next call unless the log has ended.
 async fn piece(own: &LogFollower, has_ended: bool) -> Result<(String, u64), Failure> {
     let (context, of, offset) = (Arc::clone(&own.app.context), own.of, own.offset);
     let read = tokio::task::spawn_blocking(move || context.logs.read(of, offset, PIECE)).await;

@@ -1,16 +1,16 @@
-//! The host names by which the server may be addressed. Other web sites must not learn anything
-//! through a reader's browser: an unknown host name is rejected (DNS rebinding), and so are
-//! requests that other sites embed or send.
+//! Checks that requests use an accepted host name and do not come from other web sites, so that
+//! these cannot read data through a user's browser. An unknown host name is rejected because of DNS
+//! rebinding. Requests that other sites embed or send are rejected as well.
 
 use axum::http::{HeaderMap, Method, header};
 use std::net::IpAddr;
 
-/// The host names by which the server may be addressed.
+/// Host names that requests to the server may use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
-    /// True if any address is accepted, not only those of this machine.
+    /// True if any IP address is accepted as a host, rather than only loopback addresses.
     pub is_open: bool,
-    /// Additional names.
+    /// Accepted host names in addition to the addresses and `localhost`.
     pub names: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ impl Hosts {
         let one = |name: header::HeaderName| {
             let mut found = headers.get_all(name).iter();
             let first = found.next().map(|value| value.to_str().unwrap_or("?"));
-            // With two values, it is unclear which one is meant.
+            // If there are two values, it is unclear which one applies.
             if found.next().is_some() { Some("?") } else { first }
         };
         if !one(header::HOST).is_some_and(|host| self.is_own(host)) {

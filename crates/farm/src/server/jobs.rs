@@ -1,4 +1,4 @@
-//! Jobs, their results, and their logs.
+//! Handlers for jobs, their results, and their logs.
 
 use super::answer::LogOwner;
 use super::answer::{Answer, Body, Failure};
@@ -7,7 +7,7 @@ use crate::policy::LOG_PIECE;
 use assay_farm::builds::wire::{Ending, Heartbeat, NewBuild, NewJob};
 use assay_farm::builds::{Store, SubmissionOutcome};
 
-/// Content type of logs. They are untrusted output, so browsers must not interpret them as pages.
+/// Content type of logs. Logs are untrusted output, so browsers must not interpret them as HTML.
 const TEXT: &str = "text/plain; charset=utf-8";
 
 pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
@@ -69,7 +69,7 @@ pub(crate) fn end(
 ) -> Result<Answer, Failure> {
     let ending: Ending = asked.thing()?;
     let (node, id) = (asked.node()?, asked.number("id")?);
-    // A lost lease also has a log; its length is taken from the file.
+    // If the lease was lost, `bytes` is 0.
     let lease = store.lease_of(node, id, &ending.nonce).ok();
     let bytes = lease.map_or(0, |lease| context.logs.state(LogOwner::Lease(lease)).bytes);
     match store.hand_in(node, id, &ending, bytes, asked.now)? {
@@ -133,16 +133,16 @@ pub(super) fn of_build(store: &Store, asked: &ApiRequest) -> Result<LogOwner, Fa
     Ok(store.lease_of_build(id)?.map_or(LogOwner::Build(id), LogOwner::Lease))
 }
 
-/// Returns the owner of a job's log, and whether the log may still grow.
+/// Returns the owner of a job's log, and true if the log may still grow.
 pub(super) fn of_job(store: &Store, asked: &ApiRequest) -> Result<(LogOwner, bool), Failure> {
     let id = asked.number("id")?;
     let (lease, runs) = store.last_lease(id)?;
-    // There is no log for lease 0.
+    // A job that was never leased has no log. No lease has the number 0.
     Ok((LogOwner::Lease(lease.unwrap_or(0)), runs))
 }
 
-/// Returns a piece of a log, starting at the requested offset. `cut` is the number of bytes that
-/// did not fit into the agent's log.
+/// Returns a part of a log, starting at the requested offset. `cut` is the number of bytes that the
+/// agent omitted from the log because of its size limit.
 fn log(context: &Context, of: LogOwner, cut: u64, asked: &ApiRequest) -> Result<Answer, Failure> {
     let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
     let state = context.logs.state(of);

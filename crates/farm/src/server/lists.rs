@@ -1,5 +1,4 @@
-//! Answers that are read from many rows: the contents of pages as JSON, and information about the
-//! server.
+//! Handlers for lists, for the contents of pages as JSON, and for information about the server.
 
 use super::answer::{Answer, Failure};
 use super::openapi;
@@ -9,19 +8,19 @@ use serde::Serialize;
 
 /// Name and version of the program.
 pub(crate) const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
-/// The version of the API.
+/// Version of the API.
 pub(crate) const API: u64 = 1;
 
-/// Facts about the server.
+/// Information about the server.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "About"))]
 pub(crate) struct ApiInfo {
     /// Name and version of the program.
     tool: &'static str,
-    /// The version of the API.
+    /// Version of the API.
     api: u64,
-    /// Time on the server's clock.
+    /// Current time on the server's clock.
     time: String,
 }
 

@@ -1,5 +1,6 @@
-//! Logs, one file each: appended as pieces arrive, and truncated at a limit. The number of bytes
-//! beyond the limit is kept in a file next to the log, so that it can be shown.
+//! Logs, one file each. Pieces are appended as they arrive, up to a size limit. If more bytes
+//! arrive, a file next to the log records the full length, so that the number of omitted bytes can
+//! be shown.
 
 use super::answer::{Failure, LogOwner};
 use assay_farm::builds::wire::LogExtent;
@@ -9,14 +10,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Mode of log files, which contain the output of untrusted programs and are private to the server.
+/// Mode of log files. They contain output of untrusted programs and are private to the server.
 const PRIVATE: u32 = 0o600;
 /// Mode of the directories that contain logs.
 const PRIVATE_DIRECTORY: u32 = 0o700;
-/// Number of locks shared by all logs. Pieces of one log are written one after the other.
+/// Number of locks, each shared by several logs. A lock ensures that pieces of a log are written
+/// one after another.
 const LOCKS: usize = 16;
 
-/// The logs below a directory.
+/// The log files in a directory.
 pub(crate) struct Logs {
     directory: PathBuf,
     limit: u64,
@@ -24,12 +26,12 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Creates the logs below a directory, with a maximum size in bytes for each.
+    /// Creates the logs in a directory. `limit` is the maximum size of a log in bytes.
     pub fn new(directory: PathBuf, limit: u64) -> Self {
         Self { directory, limit, locks: [const { Mutex::new(()) }; LOCKS] }
     }
 
-    /// Returns the path of a log, whether it exists or not.
+    /// Returns the path of a log, which need not exist.
     pub fn path(&self, of: LogOwner) -> PathBuf {
         let (letter, number) = match of {
             LogOwner::Lease(number) => ('l', number),
@@ -38,10 +40,11 @@ impl Logs {
         self.directory.join(format!("{:02x}", number & 0xff)).join(format!("{letter}{number}.log"))
     }
 
-    /// Appends the part of `bytes` that is not in the log yet; they begin at `offset`.
+    /// Appends `bytes`, which begin at `offset` of the log, except for those that the log already
+    /// has.
     ///
     /// # Errors
-    /// If bytes before them are missing, or writing fails.
+    /// If the bytes between the end of the log and `offset` are missing, or writing fails.
     pub fn append(&self, of: LogOwner, offset: u64, bytes: &[u8]) -> Result<LogExtent, Failure> {
         let path = self.path(of);
         let number = match of {
@@ -75,14 +78,14 @@ impl Logs {
         Ok(LogExtent { bytes: kept, cut: self.seen(&path).saturating_sub(self.limit) })
     }
 
-    /// Returns the state of a log; an empty one if it does not exist.
+    /// Returns the number of stored and omitted bytes of a log, both 0 if it does not exist.
     pub fn state(&self, of: LogOwner) -> LogExtent {
         let path = self.path(of);
         let bytes = path.metadata().map_or(0, |found| found.len());
         LogExtent { bytes, cut: self.seen(&path).saturating_sub(self.limit) }
     }
 
-    /// Returns at most `most` bytes of a log from an offset on.
+    /// Returns at most `most` bytes of a log, starting at `offset`; none if the log does not exist.
     ///
     /// # Errors
     /// If reading fails.
@@ -93,7 +96,7 @@ impl Logs {
             file => file.map_err(|error| Failure::of_disk(&path, &error))?,
         };
         let mut bytes = Vec::new();
-        // Seeking beyond the maximum size of a file would fail.
+        // Seeking to an offset above the maximum file size would fail.
         if file.metadata().is_ok_and(|found| offset >= found.len()) {
             return Ok(bytes);
         }
@@ -104,7 +107,7 @@ impl Logs {
         Ok(bytes)
     }
 
-    /// Returns the length up to which a log was sent, if that is beyond the limit; otherwise 0.
+    /// Returns the full length of a log including omitted bytes, or 0 if it is within the limit.
     fn seen(&self, path: &Path) -> u64 {
         fs::read_to_string(beside(path)).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
     }
@@ -126,12 +129,12 @@ mod tests {
         let of = LogOwner::Lease(7);
         let put = |offset: u64, text: &str| logs.append(of, offset, text.as_bytes());
         assert_eq!(put(0, "abc").unwrap(), LogExtent { bytes: 3, cut: 0 });
-        // Sent once more, and then with an overlap of half of it.
+        // The text is sent again, first unchanged and then with an overlap.
         assert_eq!(put(0, "abc").unwrap().bytes, 3);
         assert_eq!(put(1, "bcde").unwrap().bytes, 5);
         assert!(put(6, "x").is_err(), "the sixth byte is missing");
         assert_eq!(put(5, "fghijklm").unwrap(), LogExtent { bytes: 10, cut: 3 });
-        // Truncated bytes are counted once, however often they are sent.
+        // Omitted bytes are counted once, even if they are sent several times.
         assert_eq!(put(5, "fghijklm").unwrap(), LogExtent { bytes: 10, cut: 3 });
         assert_eq!(put(13, "nop").unwrap(), LogExtent { bytes: 10, cut: 6 });
         assert_eq!(logs.read(of, 0, 99).unwrap(), b"abcdefghij");
@@ -139,7 +142,7 @@ mod tests {
         assert_eq!(logs.read(of, i64::MAX as u64, 1).unwrap(), b"");
         assert_eq!(logs.state(of), LogExtent { bytes: 10, cut: 6 });
         assert_eq!(logs.read(LogOwner::Build(7), 0, 9).unwrap(), b"");
-        // A piece that was half written before a power failure is completed.
+        // A piece of which only the beginning was written before a power failure is completed.
         let half = LogOwner::Build(1);
         logs.append(half, 0, b"ab").unwrap();
         assert_eq!(logs.append(half, 0, b"abcd").unwrap().bytes, 4);

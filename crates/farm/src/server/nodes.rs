@@ -1,4 +1,4 @@
-//! Nodes: reports and requests of their agents, and commands of administrators.
+//! Handlers for nodes: reports and requests of their agents, and commands of administrators.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};
@@ -18,7 +18,10 @@ pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result
     Answer::json(200, &store.node_page(asked.part("node"))?)
 }
 
-/// Returns the node in the path, if its agent sent the request.
+/// Returns the name of the node in the path.
+///
+/// # Errors
+/// If the request was sent by the agent of another node.
 fn own(asked: &ApiRequest) -> Result<&str, Failure> {
     let node = asked.part("node");
     asked.is_node(node)?;
@@ -48,7 +51,8 @@ fn none(context: &Context) -> Answer {
     Answer::nothing().with("retry-after", context.ask.as_secs().max(1).to_string())
 }
 
-/// Answers most waiting agents without writing.
+/// Answers an agent without writing to the store if there is no job for it. Returns `None` if there
+/// may be one.
 pub(crate) fn glance(
     store: &mut Store,
     context: &Context,

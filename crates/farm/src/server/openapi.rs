@@ -1,5 +1,5 @@
-//! The OpenAPI document. A test generates it from the list of routes and the types of the API, so
-//! that it always agrees with them; the program contains its text.
+//! The OpenAPI document. It is part of the program as text. A test checks that the text agrees with
+//! the list of routes and the types of the API.
 
 /// The OpenAPI document as JSON.
 pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
@@ -16,7 +16,7 @@ mod tests {
     use schemars::generate::SchemaSettings;
     use serde_json::{Map, Value, json};
 
-    /// Returns the document generated from the routes and types.
+    /// Generates the document from the routes and types.
     fn document() -> Value {
         let settings = SchemaSettings::draft2020_12()
             .with(|settings| settings.definitions_path = "/components/schemas".into());

@@ -1,10 +1,10 @@
 //! The pages: the contents of the store, rendered by the report crate. They are routes like those
-//! of the API and use the same functions. Browsers cannot send a token by themselves, so they keep
-//! it in a cookie that is accepted only for reading (`enter`).
+//! of the API and use the same functions. Browsers cannot add a token to a request, so the token is
+//! kept in a cookie that is accepted only for reading (`enter`).
 //!
 //! The most frequently read pages are rendered again only when their contents have changed
-//! (`kept`). A page's entity tag is computed from its bytes: since no page contains the time of its
-//! rendering, it is not sent again to browsers that already have it.
+//! (`kept`). A page's entity tag is a digest of its bytes. Since no page contains the time of
+//! rendering, an unchanged page is not sent again to a browser that already has it.
 
 pub(crate) mod conversion;
 mod history;
@@ -30,20 +30,20 @@ use conversion::JudgedMatrix;
 const FEW: i64 = 20;
 /// Number of versions on the separate page of a project's matrix.
 const MANY: i64 = 60;
-/// Number of rows of the waterfall, and of projects on the home page.
+/// Maximum number of rows of the waterfall, and of projects on the home page.
 const ROWS: i64 = 100;
-/// Number of versions for which a benchmark is shown.
+/// Number of versions on the page of a benchmark.
 const BENCHMARK: i64 = 12;
-/// Number of bytes of a log that are shown on the page of its build.
+/// Maximum number of bytes at the end of a log that are shown on the page of its build.
 const LOG: u64 = 256 << 10;
-/// The cookie that holds a token.
+/// Name of the cookie that holds a token.
 pub(crate) const COOKIE: &str = "assay-farm-token";
 /// Lifetime of the cookie, s.
 const KEPT: u64 = 30 * 24 * 60 * 60;
 /// Maximum size of the form for entering a token, bytes.
 const ENTERING: usize = 4 << 10;
 
-/// The message for readers without a valid token.
+/// Message for readers without a valid token.
 const TOKENLESS: &str = "These pages require a valid token of this farm.";
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -66,7 +66,7 @@ const fn page(path: &'static str, handler: Handler) -> Route {
     }
 }
 
-/// Returns a page that is rendered again only when its contents have changed.
+/// Marks a page as cached: it is rendered again only when the rows that it depends on have changed.
 const fn kept(of: AnswerBasis, page: Route) -> Route {
     Route { stands: Some(of), ..page }
 }
@@ -81,13 +81,14 @@ pub(crate) const PAGES: &[Route] = &[
     kept(AnswerBasis::Project, page("/{owner}/{project}", project)),
     kept(AnswerBasis::Project, page("/{owner}/{project}/matrix", matrix)),
     kept(AnswerBasis::Project, page("/{owner}/{project}/benchmark", benchmark)),
-    // The first page reads all series of a project, which is slow.
+    // The first page of a history reads all series of the project, which is slow.
     Route { threads: Threads::Slow, ..page("/{owner}/{project}/history/{file}", history::page) },
     Route {
         threads: Threads::Slow,
         ..page("/{owner}/{project}/history/{directory}/{file}", history::page)
     },
-    // It is public because READMEs embed it; it shows only which version passes.
+    // The badge is public because READMEs embed it. It shows only the results of the newest
+    // version.
     kept(
         AnswerBasis::Project,
         Route { needs: Permission::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
@@ -102,7 +103,7 @@ pub(crate) const PAGES: &[Route] = &[
     },
 ];
 
-/// Returns true if a path is that of a page.
+/// Returns true if the path is that of a page rather than of the API.
 pub(crate) fn is_page(path: &str) -> bool {
     path != "/api" && !path.starts_with("/api/")
 }
@@ -117,9 +118,9 @@ fn drawn<E: std::fmt::Display>(page: Result<String, E>) -> Result<Answer, Failur
     Ok(answer.with("content-security-policy", POLICY.to_owned()))
 }
 
-/// Returns a failure as a page.
+/// Renders a failure as an HTML page.
 pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
-    // The message for programs mentions headers.
+    // The original message for status 401 is for programs and mentions headers.
     let message = if status == 401 { TOKENLESS } else { message };
     let page = report::refused(&frame(), status, message);
     page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()
@@ -149,7 +150,8 @@ fn home(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Fa
     }))
 }
 
-/// Returns a project's matrix with the verdicts.
+/// Returns a project's matrix, its form used for judging, the verdicts on its versions, and the
+/// cursor for older versions.
 ///
 /// # Errors
 /// If the project does not exist, or the store cannot be read.
@@ -256,7 +258,7 @@ fn waterfall(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answe
     }))
 }
 
-/// Returns the end of a log, starting with a whole line, and the number of bytes before it.
+/// Returns the end of a log, beginning with a complete line, and the number of bytes before it.
 fn end_of_log(context: &Context, of: LogOwner) -> Result<(Vec<u8>, u64), Failure> {
     let mut before = context.logs.state(of).bytes.saturating_sub(LOG);
     let mut log = context.logs.read(of, before, LOG as usize)?;
@@ -354,13 +356,13 @@ fn node(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Fa
 
 fn badge(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let page = store.project_page(asked.part("owner"), asked.part("project"), None, FEW)?;
-    // The newest version with any result.
+    // The badge shows the newest version that has any result.
     let newest = page.versions.iter().find(|version| !version.states.is_empty());
     let states = newest.map_or_else(Vec::new, |version| conversion::sums(&version.states));
     let drawn = report::badge(newest.map(|version| version.name.as_str()), &states);
     let drawn = drawn.map_err(|error| Failure::internal(format!("a badge: {error}")))?;
     let answer = Answer::bytes("image/svg+xml", drawn.into_bytes());
-    // Pages of other sites embed it.
+    // These headers allow pages of other sites to embed the badge.
     Ok(answer
         .with("cross-origin-resource-policy", "cross-origin".to_owned())
         .with("cache-control", "public, max-age=60".to_owned()))
@@ -377,8 +379,8 @@ fn entrance(_: &mut Store, _: &Context, _: &ApiRequest) -> Result<Answer, Failur
     drawn(report::refused(&frame(), 401, TOKENLESS))
 }
 
-/// Takes a token from a form and returns it as a cookie that scripts cannot read and other sites'
-/// pages cannot send.
+/// Checks the token in a submitted form and returns it as a cookie. Scripts cannot read the cookie,
+/// and browsers do not send it with requests from other sites.
 fn enter(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let body =
         std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is not text"))?;

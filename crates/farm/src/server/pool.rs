@@ -1,5 +1,5 @@
-//! Threads that own connections to the store. Its calls wait for disks and servers, and must not
-//! block the threads that answer requests.
+//! Threads that own connections to the store. Calls of the store wait for disks and database
+//! servers, and must not block the threads that handle connections.
 //!
 //! Each thread has its own connection, and reconnects after the database was unavailable.
 
@@ -11,22 +11,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
-/// A task that receives the store, or the error if the store cannot be opened. Returns true if the
+/// A task that is passed the store, or the error if the store cannot be opened. Returns true if the
 /// connection was lost.
 type Work = Box<dyn FnOnce(Result<&mut Store, FarmError>) -> bool + Send>;
 
-/// A pool of threads with a queue.
+/// A pool of threads with a common queue of tasks.
 #[derive(Clone)]
 pub(crate) struct Pool {
     work: SyncSender<Work>,
 }
 
 impl Pool {
-    /// Starts threads with a queue of length `waiting`. When the pool is dropped, they end and
-    /// close the store.
+    /// Starts threads with a queue of at most `waiting` tasks. When the pool is dropped, the
+    /// threads end and close the store.
     ///
     /// # Errors
-    /// If the store cannot be opened, or no thread can be started.
+    /// If the store cannot be opened, or a thread cannot be started.
     pub fn start(
         place: &StoreLocation,
         access: Access,
@@ -45,10 +45,10 @@ impl Pool {
         Ok(Self { work })
     }
 
-    /// Runs a task with the store when a thread is free.
+    /// Runs a task with the store as soon as a thread is free.
     ///
     /// # Errors
-    /// The errors of the task; also if the queue is full or the database is unavailable.
+    /// The errors of the task. Also an error if the queue is full or the database is unavailable.
     pub async fn run<T: Send + 'static>(
         &self,
         does: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
@@ -57,7 +57,7 @@ impl Pool {
         let work: Work = Box::new(move |store| {
             let done = store.map_err(Failure::from).and_then(does);
             let is_gone = done.as_ref().is_err_and(|failure| failure.is_gone);
-            // The client may have disconnected.
+            // Sending fails if the client has disconnected.
             let _nobody_listens = tell.send(done);
             is_gone
         });

@@ -1,12 +1,12 @@
-//! The query string of an address.
+//! Parser of URL query strings and of forms.
 
 use super::answer::Failure;
 use std::collections::HashMap;
 
-/// Returns the parameters of a query, each once.
+/// Returns the parameters of a query. If a name occurs several times, the last value is used.
 ///
 /// # Errors
-/// If it is not valid text.
+/// If a percent-encoding is invalid or the text is not UTF-8.
 pub(crate) fn read(query: &str) -> Result<HashMap<String, String>, Failure> {
     let mut words = HashMap::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

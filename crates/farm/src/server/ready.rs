@@ -1,15 +1,16 @@
-//! Notifies the process that started the server that it is ready, if that is requested: systemd
-//! names a socket in the environment (`sd_notify`).
+//! Notifies systemd that the server is ready. systemd requests this by naming a socket in the
+//! environment (`sd_notify`).
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// The variable that names the socket.
+/// Environment variable that names the socket.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Sends the notification. A failure is ignored, since then nothing is listening.
+/// Sends the notification if it was requested. A failure is ignored, since it means that nothing is
+/// listening.
 pub(super) fn tell() {
     if let Some(socket) = std::env::var_os(SOCKET) {
         let _nobody_listens = tell_at(&socket);

@@ -1,5 +1,5 @@
-//! A request in the form that handlers receive: the client, and the values in its path, query and
-//! body.
+//! Requests in the form that handlers receive: the client's token and the values in the path, query
+//! and body.
 
 use super::answer::Failure;
 use super::cache::AnswerCache;
@@ -13,72 +13,73 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The state shared by all handlers.
+/// State shared by all handlers.
 pub(crate) struct Context {
-    /// The logs.
+    /// Logs of jobs and builds.
     pub logs: Logs,
     /// Maximum size of a log, bytes.
     pub log_limit: u64,
     /// Duration of a lease.
     pub lease: Duration,
-    /// True if browsers connect through TLS, so that the cookie can be restricted to it.
+    /// True if the server uses TLS, so that the cookie can be restricted to encrypted connections.
     pub is_secure: bool,
-    /// Time after which an agent without a job asks again.
+    /// Interval at which an agent without a job asks for one.
     pub ask: Duration,
-    /// Times at which nodes were last seen, until they are written to the store.
+    /// Times in ms at which nodes were last seen, by node, until they are written to the store.
     pub seen: Mutex<HashMap<String, i64>>,
-    /// Times at which tokens were last used, until they are written to the store.
+    /// Times in ms at which tokens were last used, by number of the token, until they are written
+    /// to the store.
     pub used: Mutex<HashMap<i64, i64>>,
     /// Cached answers.
     pub kept: AnswerCache,
 }
 
 impl Context {
-    /// Records that a node was seen.
+    /// Records the time in ms at which a node was seen.
     pub fn saw(&self, node: &str, now: i64) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.insert(node.to_owned(), now);
     }
 
-    /// Returns the duration of a lease, ms.
+    /// Returns the duration of a lease in ms.
     pub fn lease_ms(&self) -> i64 {
         i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
     }
 }
 
-/// A request.
+/// A request to a handler.
 #[derive(Clone)]
 pub(crate) struct ApiRequest {
     /// The path parameters, by name.
     pub path: HashMap<String, String>,
     /// The query parameters, by name.
     pub query: HashMap<String, String>,
-    /// Path and query, as sent.
+    /// Path and query as sent by the client.
     pub place: String,
-    /// Body of the request.
+    /// Body of the request, bytes.
     pub body: Vec<u8>,
-    /// The token of the client; `None` if none is required.
+    /// Token of the client; `None` if the route requires none.
     pub token: Option<Token>,
-    /// The time of the request, ms.
+    /// Time of the request in ms since the Unix epoch.
     pub now: i64,
 }
 
 impl ApiRequest {
-    /// Returns a path parameter.
+    /// Returns the value of a path parameter; empty if there is no parameter of that name.
     pub fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
     }
 
-    /// Returns a numeric path parameter.
+    /// Returns the value of a path parameter as a number.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// If the value is not a number.
     pub fn number(&self, name: &str) -> Result<i64, Failure> {
         let text = self.part(name);
         text.parse().map_err(|_| Failure::bad(format!("`{}` is not a number", text.escape_debug())))
     }
 
-    /// Returns a query parameter; `None` if it is missing or empty.
+    /// Returns the value of a query parameter; `None` if it is missing or empty.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str).filter(|word| !word.is_empty())
     }
@@ -86,16 +87,16 @@ impl ApiRequest {
     /// Parses the body as JSON.
     ///
     /// # Errors
-    /// If the body is not JSON, or not that of a `T`.
+    /// If the body is not the JSON of a `T`.
     pub fn thing<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
             .map_err(|error| Failure::bad(format!("the body: {error}")))
     }
 
-    /// Returns the requested maximum number of rows on a page.
+    /// Returns the requested maximum number of rows on a page, or the default.
     ///
     /// # Errors
-    /// If it is not a number in the allowed range.
+    /// If the parameter is not a number in the allowed range.
     pub fn most(&self) -> Result<i64, Failure> {
         let Some(text) = self.word("limit") else { return Ok(PAGE) };
         let most: Result<i64, _> = text.parse();
@@ -104,23 +105,23 @@ impl ApiRequest {
         })
     }
 
-    /// Returns the offset into a log.
+    /// Returns the requested offset into a log in bytes, or 0.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// If the parameter is not a valid number of bytes.
     pub fn offset(&self) -> Result<u64, Failure> {
         let Some(text) = self.word("offset") else { return Ok(0) };
-        // No file is longer than that.
+        // Offsets above the maximum file size are rejected.
         let place = text.parse().ok().filter(|place| i64::try_from(*place).is_ok());
         place.ok_or_else(|| {
             Failure::bad(format!("offset=`{}`: must be a number of bytes", text.escape_debug()))
         })
     }
 
-    /// Returns the filter on builds.
+    /// Returns the requested filter on builds.
     ///
     /// # Errors
-    /// If the state does not exist.
+    /// If the requested state does not exist.
     pub fn filter(&self) -> Result<Filter<'_>, Failure> {
         let state = self.word("state").map(|name| {
             State::of(name).ok_or_else(|| {
@@ -147,10 +148,11 @@ impl ApiRequest {
         node.ok_or_else(|| Failure::forbidden("a token of scope `agent` is required"))
     }
 
-    /// Checks that an agent acts only on its own node.
+    /// Checks that a request of an agent concerns its own node. Requests with other tokens are
+    /// accepted.
     ///
     /// # Errors
-    /// If it acts on another node.
+    /// If the agent belongs to another node.
     pub fn is_node(&self, name: &str) -> Result<(), Failure> {
         match &self.token {
             Some(token) if token.of.scope == Scope::Agent => match self.node()? == name {
@@ -165,10 +167,10 @@ impl ApiRequest {
         }
     }
 
-    /// Checks that a token that is bound to an owner changes only that owner's data.
+    /// Checks that a token that is bound to an owner is used only for that owner's data.
     ///
     /// # Errors
-    /// If it changes the data of another owner.
+    /// If the token is bound to another owner.
     pub fn is_owner(&self, name: &str) -> Result<(), Failure> {
         match self.token.as_ref().and_then(|token| token.of.owner.as_deref()) {
             Some(own) if own != name => Err(Failure::forbidden(format!(

@@ -1,5 +1,5 @@
-//! A route of the API or of the pages: its method, permissions and handler. They are listed in
-//! `routes` and `pages`.
+//! Type of the routes of the API and of the pages: their methods, permissions and handlers. The
+//! routes are listed in `routes` and `pages`.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};
@@ -9,13 +9,13 @@ use assay_farm::builds::{FarmError, Stamp, Store};
 /// A function that answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &ApiRequest) -> Result<Answer, Failure>;
 
-/// A function that reads first, and answers if nothing needs to be written.
+/// A function that answers a request without writing, or returns `None` if the handler must run.
 pub(crate) type Glance = fn(&mut Store, &Context, &ApiRequest) -> Result<Option<Answer>, Failure>;
 
-/// The schema of a type for the OpenAPI document, which only a test generates.
+/// A function that generates the schema of a type for the OpenAPI document. Only a test uses it.
 #[cfg(test)]
 pub(crate) type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
-/// Empty: the program contains the generated document.
+/// Placeholder for schemas outside of tests, where the OpenAPI document is not generated.
 #[cfg(not(test))]
 #[derive(Clone, Copy)]
 pub(crate) struct Shape;
@@ -23,19 +23,19 @@ pub(crate) struct Shape;
 /// The permission required for a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permission {
-    /// None.
+    /// No token is required.
     Nothing,
-    /// Any token.
+    /// A token of any scope is sufficient.
     Read,
-    /// Scopes `submit` and `admin`.
+    /// Requires scope `submit` or `admin`.
     Submit,
-    /// Scopes `submit`, `agent` and `admin`.
+    /// Requires scope `submit`, `agent` or `admin`.
     SubmitOrAgent,
-    /// Scope `agent`.
+    /// Requires scope `agent`.
     Agent,
-    /// Scopes `agent` and `admin`.
+    /// Requires scope `agent` or `admin`.
     AgentOrAdmin,
-    /// Scope `admin`.
+    /// Requires scope `admin`.
     Admin,
 }
 
@@ -52,7 +52,7 @@ impl Permission {
         }
     }
 
-    /// Returns the permission in words.
+    /// Returns the names of the required scopes, for messages.
     pub fn words(self) -> &'static str {
         match self {
             Self::Nothing => "none",
@@ -66,53 +66,53 @@ impl Permission {
     }
 }
 
-/// The threads that handle a request.
+/// The group of threads that runs a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
-    /// Threads that read.
+    /// Threads that only read from the store.
     Read,
-    /// Threads that write.
+    /// Threads that write to the store.
     Write,
-    /// The thread for slow requests.
+    /// The single thread for slow requests.
     Slow,
 }
 
-/// A route.
+/// A route of the API or of the pages.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "some members are for the document alone"))]
 pub(crate) struct Route {
-    /// Method of the route.
+    /// HTTP method of the route.
     pub method: Verb,
     /// Path of the route, in the syntax of the router.
     pub path: &'static str,
-    /// A description in one line.
+    /// Description of the route in one line, for the OpenAPI document.
     pub does: &'static str,
     /// The required permission.
     pub needs: Permission,
     /// The threads that run the handler.
     pub threads: Threads,
-    /// The function that answers if nothing needs to be written.
+    /// Function that is tried first and answers if nothing needs to be written.
     pub glance: Option<Glance>,
-    /// The handler.
+    /// Function that answers requests.
     pub handler: Handler,
     /// Maximum size of the body, bytes.
     pub limit: usize,
-    /// The schema of the body; `None` if it has none or consists of bytes.
+    /// Schema of the request body; `None` if there is no body or it is not JSON.
     pub takes: Option<Shape>,
-    /// The schema of the answer; `None` if it is empty, bytes or text.
+    /// Schema of the answer; `None` if the answer is not JSON.
     pub gives: Option<Shape>,
-    /// The query parameters.
+    /// Names of the query parameters.
     pub query: &'static [&'static str],
     /// True if requests are recorded in the audit log.
     pub audited: bool,
-    /// The rows that the answer depends on, if it is cached.
+    /// Rows that the answer depends on; `None` if the answer is not cached.
     pub stands: Option<AnswerBasis>,
 }
 
-/// The method of a route, in a form that a constant can hold.
+/// The HTTP method of a route, in a form that can be used in constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// GET, and HEAD along with it.
+    /// GET, which also handles HEAD.
     Get,
     /// PUT.
     Put,
@@ -123,7 +123,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Returns the name of the method in the OpenAPI document.
+    /// Returns the method's name in the OpenAPI document.
     #[cfg(test)]
     pub fn word(self) -> &'static str {
         match self {
@@ -135,12 +135,13 @@ impl Verb {
     }
 }
 
-/// The rows that an answer depends on; it is valid while their stamp is unchanged.
+/// The rows that a cached answer depends on. The answer is valid while the stamp of the rows is
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerBasis {
     /// Summaries of all projects, the latest builds, and the number of jobs.
     Home,
-    /// The project in the path.
+    /// The rows of the project in the path.
     Project,
 }
 
@@ -153,7 +154,7 @@ impl AnswerBasis {
     }
 }
 
-/// Returns the answer to a request: a cached one if it is valid, or else a new one.
+/// Returns the answer to a request: the cached one if it is still valid, otherwise a new one.
 ///
 /// # Errors
 /// The errors of the route's handler.
@@ -167,7 +168,7 @@ pub(crate) fn answered(
     if let Some(answer) = context.kept.find(&asked.place, &of.stamp(store, asked)?) {
         return Ok(answer.copy());
     }
-    // The stamp and everything on the page are read in one transaction.
+    // The stamp and the data are read in one transaction, so that they agree.
     store.at_one_moment(|store| {
         let stamp = of.stamp(store, asked)?;
         let answer = (route.handler)(store, context, asked)?.tagged();

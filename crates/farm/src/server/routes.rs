@@ -1,5 +1,5 @@
 //! All routes of the API with their permissions, bodies, answers and handlers. Both the router and
-//! the OpenAPI document are created from this list, so they have the same paths.
+//! the OpenAPI document are created from this list, so they cannot differ.
 
 use super::pages::verdicts;
 use super::route::AnswerBasis;
@@ -45,7 +45,7 @@ const fn list(path: &'static str, does: &'static str, handler: Handler, gives: S
     Route { query: LIST, ..get(path, does, handler, gives) }
 }
 
-/// Caches the answer until what it depends on has changed.
+/// Marks a route as cached: its answer is reused until the rows that it depends on change.
 const fn kept(of: AnswerBasis, route: Route) -> Route {
     Route { stands: Some(of), ..route }
 }
@@ -72,12 +72,12 @@ const fn taking(route: Route, takes: Shape) -> Route {
     Route { takes: Some(takes), ..route }
 }
 
-/// Excludes frequent requests from the audit.
+/// Marks a route as frequent, so that its requests are not recorded in the audit log.
 const fn often(route: Route) -> Route {
     Route { audited: false, ..route }
 }
 
-/// Accepts a body of bytes, up to a limit.
+/// Marks a route as one that accepts a body of up to `limit` bytes.
 const fn bytes(
     route: Route,
     limit: usize,
@@ -95,7 +95,7 @@ const TOKEN: &str = "/api/v1/tokens/{id}";
 
 use Verb::{Delete, Post, Put};
 
-/// The API.
+/// All routes of the API.
 pub(crate) const ROUTES: &[Route] = &[
     Route {
         needs: Permission::Nothing,

@@ -1,5 +1,5 @@
-//! Files of samples. They are stored in the history like any other run, under the name
-//! OWNER/PROJECT, and are served from there.
+//! Handlers for files of samples. These are stored in the history like any other run, under the
+//! name OWNER/PROJECT, and are served from there.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};
@@ -11,15 +11,15 @@ use assay_history::{NewRun, StoreError};
 use serde::Serialize;
 use std::io::Cursor;
 
-/// The sides of a benchmark measured by an agent: the base, and the version itself.
+/// Names of the sides that an agent measures: the base version and the version itself.
 const SIDES: [&str; 2] = ["base", "version"];
 
-/// The location of samples.
+/// The place in the history where samples are stored.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Kept"))]
 pub(crate) struct SampleLocation {
-    /// The run of the history, by its digest.
+    /// Digest of the run in the history.
     run: String,
     /// Name of the project in the history.
     project: String,
@@ -34,7 +34,7 @@ pub(crate) fn add(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<
     let of_sides = of_sides(store, &job, &samples)?;
     let kept =
         keep(store, (&of.owner, &of.project), (node, &of.version), &samples, asked, of_sides)?;
-    // The lease may have been lost while the samples were being read.
+    // The lease is checked again because it may have been lost while the samples were read.
     store.lease_of(node, id, nonce)?;
     store.has_samples(lease, &kept.run)?;
     Answer::json(200, &kept)
@@ -60,8 +60,9 @@ fn read(asked: &ApiRequest) -> Result<Samples, Failure> {
     samples.map_err(|error| Failure::bad(format!("the samples: {error}")))
 }
 
-/// Returns the versions that correspond to the sides of a job's samples. The agent measures them as
-/// commits of its own repository, whose ids have no meaning elsewhere.
+/// Returns, for each side of a job's samples, the commit that was measured and the version it
+/// corresponds to. The agent measures versions as commits of a repository of its own, whose ids
+/// have no meaning elsewhere.
 fn of_sides(
     store: &Store,
     job: &Job,
@@ -117,7 +118,8 @@ fn keep(
     Ok(SampleLocation { run: added.run().digest.clone(), project })
 }
 
-/// Returns the time at which it was measured, according to the file.
+/// Returns the time at which the measurement started, as stated in the file, in ms since the Unix
+/// epoch.
 fn started(samples: &Samples) -> Option<i64> {
     let time: jiff::Timestamp = samples.started.as_deref()?.parse().ok()?;
     Some(time.as_millisecond())

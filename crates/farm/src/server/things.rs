@@ -1,4 +1,4 @@
-//! Owners, projects, versions, targets.
+//! Handlers for owners, projects, versions and targets.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};
@@ -91,7 +91,7 @@ pub(crate) fn add_version(
 pub(crate) fn gone(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     asked.is_owner(owner)?;
-    // An agent only reports what it saw, and cannot cancel what others requested.
+    // An agent only reports that a version is gone. It cannot cancel jobs that others requested.
     let cancels = asked.token.as_ref().is_none_or(|token| token.of.scope != Scope::Agent);
     let version = asked.part("version");
     Answer::json(200, &store.version_is_gone((owner, project), version, cancels)?)

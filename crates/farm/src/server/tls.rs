@@ -1,4 +1,4 @@
-//! TLS with the user's own certificate.
+//! TLS with a certificate provided by the user.
 
 use anyhow::{Context, ensure};
 use rustls::ServerConfig;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// Returns the TLS acceptor for a certificate with its chain and its key, both PEM.
+/// Creates a TLS acceptor from a certificate chain and its private key, both PEM.
 ///
 /// # Errors
 /// If the files cannot be read, or if the key does not belong to the certificate.

@@ -1,4 +1,4 @@
-//! Tokens and the audit log.
+//! Handlers for tokens and the audit log.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};

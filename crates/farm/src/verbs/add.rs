@@ -1,5 +1,5 @@
-//! `assay farm add`: adds a project, or a version of one, to a server through its API. What already
-//! exists is updated.
+//! `assay farm add`: adds a project, or a version of a project, to a server through its API. An
+//! existing project or version is updated.
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
@@ -159,10 +159,10 @@ impl Args {
     }
 }
 
-/// Adds the project or version, and prints where to find it.
+/// Adds the project or version, and prints the address of its page.
 ///
 /// # Errors
-/// If the server refuses it or cannot be reached.
+/// If the server refuses the request or cannot be reached.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
     assay_farm::builds::has_pages(owner)?;
@@ -191,8 +191,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Returns the reason why no version of a project is built yet; `None` if there is a platform for
-/// it.
+/// Returns the reason why no version of a project can be built yet, or `None` if a registered
+/// target meets the project's needs.
 fn waits_for(client: &Client, (owner, name): (&str, &str)) -> anyhow::Result<Option<String>> {
     let targets = client.targets()?;
     let own = client.projects(owner)?.into_iter().find(|own| own.name == name);

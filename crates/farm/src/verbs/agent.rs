@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of `assay farm agent`.
+/// The arguments of `assay farm agent`.
 #[derive(clap::Args, Debug)]
 #[command(
     about = "Build, test and measure on this machine for a server",
@@ -73,7 +73,7 @@ enum JobKind {
     Bench,
 }
 
-/// Parses a size in bytes from a number with a unit.
+/// Parses a size in bytes from a number with an optional unit, such as `500MB` or `8GiB`.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -91,7 +91,7 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "not a number of bytes".to_owned())
 }
 
-/// Returns the default directory of an agent.
+/// Returns the default directory of an agent, which depends on whether the user is root.
 fn usual() -> PathBuf {
     if rustix::process::geteuid().is_root() {
         return PathBuf::from("/var/lib/assay-farm/agent");
@@ -103,7 +103,7 @@ fn usual() -> PathBuf {
 /// Runs the agent until it is interrupted.
 ///
 /// # Errors
-/// If the server refuses it, or nothing can be run on this machine.
+/// If the server refuses the agent, or nothing can be run on this machine.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     assay_farm::builds::check_name("a node", &args.name)?;
     let token = Token::find(args.token_file.as_deref())?;

@@ -1,4 +1,4 @@
-//! `assay farm backup`: writes all data of a farm into one file while its server runs.
+//! `assay farm backup`: writes all data of a farm to one file while its server is running.
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     file: PathBuf,
 }
 
-/// Writes or checks a backup.
+/// Writes a backup, or checks an existing one.
 ///
 /// # Errors
 /// If the backup cannot be written, or differs from what was written.

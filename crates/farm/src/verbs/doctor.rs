@@ -1,5 +1,5 @@
-//! `assay farm doctor`: reports what a machine lacks to be a farm's server or one of its agents,
-//! and how to fix it.
+//! `assay farm doctor`: reports what a machine needs in order to be a farm's server or one of its
+//! agents, and how to fix what is missing.
 
 use crate::client::{Client, Token};
 use crate::doctor::{Check, State, agents, servers};

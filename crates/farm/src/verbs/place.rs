@@ -16,9 +16,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Maximum number of files with output of batch jobs that are kept.
+/// Maximum number of batch-job output files that are kept.
 const SAID: usize = 1000;
-/// Number of failed attempts to start a job after which the job is reported.
+/// Number of unsuccessful attempts to start a job or an agent after which it is reported as a
+/// problem.
 const TALKED_ABOUT: u32 = 3;
 
 /// Start the farm's jobs on the nodes of a cluster
@@ -102,7 +103,7 @@ fn feature(text: &str) -> Result<Feature, String> {
 /// Places jobs until interrupted.
 ///
 /// # Errors
-/// If it cannot start. Later failures are printed, and the attempt is repeated.
+/// If placing cannot start. Later failures are printed, and the attempt is repeated.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let Executor::Slurm = args.executor;
@@ -141,7 +142,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     while interrupt::count() == 0 {
         match placer.round() {
             Ok(trouble) => placer.talk.about(trouble),
-            // If the farm or the cluster does not answer, the state is unknown, so nothing is done.
+            // If the farm or the cluster does not answer, the state is unknown, so no action is
+            // taken.
             Err(error) => placer.talk.about(vec![output::told(&error)]),
         }
         interrupt::sleep_until(&[], Some(Duration::from_secs(args.every)))?;
@@ -149,7 +151,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Interrupted)
 }
 
-/// The farm, the cluster and the state of the placement.
+/// The connections to the farm and the cluster, and the state of placing jobs.
 struct Placer {
     client: Client,
     slurm: Slurm,
@@ -160,11 +162,11 @@ struct Placer {
 }
 
 impl Placer {
-    /// Reads the state of the farm and of the cluster, and performs all actions that follow from
-    /// it. Returns the failures.
+    /// Reads the state of the farm and of the cluster, and performs all actions that are due.
+    /// Returns messages about actions that failed and about jobs and nodes that need attention.
     fn round(&mut self) -> anyhow::Result<Vec<String>> {
-        // The cluster is read first: a job it accepts in the meantime is in the farm's answer, and
-        // one that ends in the meantime is not placed again.
+        // The cluster is read before the farm. A job that the cluster has accepted is then also in
+        // the farm's answer, and a job that ends between the two queries is not placed again.
         let cluster = self.slurm.look()?;
         let farm = self.farm(&cluster)?;
         let mut trouble = Vec::new();
@@ -217,7 +219,8 @@ impl Placer {
     }
 
     fn farm(&self, cluster: &Cluster) -> anyhow::Result<Farm> {
-        // The number of jobs that may fit, including those already placed.
+        // The limit is the maximum number of jobs in the cluster. The farm's answer includes jobs
+        // that have already been placed.
         let queued = self.client.queued(self.placing.most)?;
         let is_queued: BTreeSet<i64> = queued.iter().map(|job| job.id).collect();
         let mut cancelled = BTreeSet::new();
@@ -227,7 +230,7 @@ impl Placer {
                     cancelled.insert(job.id);
                 }
                 Ok(_) => {}
-                // The job was deleted.
+                // A deleted job is cancelled in the cluster.
                 Err(error) if error.is_not_found() => {
                     cancelled.insert(placed.job);
                 }
@@ -254,7 +257,7 @@ impl Placer {
         Ok(())
     }
 
-    /// Creates a token bound to the name of this node, unless there is a file with one.
+    /// Creates a token that is bound to this node, unless the node's token file already exists.
     fn token_for(&self, machine: &Machine) -> anyhow::Result<()> {
         let path = self.shared.join("tokens").join(&machine.name);
         if path.exists() {
@@ -271,7 +274,8 @@ impl Placer {
     }
 }
 
-/// Writes a file that others cannot read; it appears complete or not at all.
+/// Writes a file that only its owner can read. The file is replaced atomically, so it is never
+/// incomplete.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     let mut options = std::fs::OpenOptions::new();
@@ -281,8 +285,8 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Prints each problem once instead of in every round, and prints a message when there are no
-/// problems any more.
+/// Prints each problem once rather than in every round, and prints a message when all problems are
+/// gone.
 #[derive(Debug, Default)]
 struct ProblemPrinter {
     said: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! `assay farm restore`: creates a farm from a backup, where there is none yet.
+//! `assay farm restore`: creates a new farm from a backup.
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
@@ -25,9 +25,9 @@ pub(crate) struct Args {
 /// Restores a backup.
 ///
 /// # Errors
-/// If a farm already exists, or the backup is damaged.
+/// If a farm already exists at the target, or the backup is damaged.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    // Nothing is created for an invalid backup.
+    // The backup is checked first, so that an invalid one creates nothing.
     backup::verify(&args.file)?;
     let of = args.of.begin()?;
     let manifest = backup::restore(&args.file, &of.directory, &of.place)?;

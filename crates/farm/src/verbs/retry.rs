@@ -1,4 +1,5 @@
-//! `assay farm retry`: queues again the builds that did not pass, through the API of a server.
+//! `assay farm retry`: queues the tests of builds that did not pass again, through the API of a
+//! server.
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
@@ -34,10 +35,10 @@ pub(crate) struct Args {
     token_file: Option<PathBuf>,
 }
 
-/// Queues the builds, and prints how many.
+/// Queues the builds again, and prints their number.
 ///
 /// # Errors
-/// If the server refuses them or cannot be reached, or no such version has a build.
+/// If the server refuses the requests or cannot be reached, or the given version has no build.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();

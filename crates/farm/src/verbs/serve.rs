@@ -75,7 +75,7 @@ enum Level {
     Debug,
 }
 
-/// Runs the server.
+/// Runs the server until it is interrupted.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let level = match args.log {
         Level::Off => LevelFilter::Off,

@@ -1,5 +1,5 @@
-//! `assay farm setup`: sets up a farm on a machine, locally or over SSH. Repeating it gives the
-//! same result.
+//! `assay farm setup`: sets up a farm on this machine, or on another one over SSH. Running it again
+//! with the same options changes nothing.
 
 use crate::deploy::StepResult;
 use crate::deploy::host::Host;
@@ -100,10 +100,10 @@ fn step(text: &str) -> Result<(String, String), String> {
 /// Runs all steps and prints the result of each.
 ///
 /// # Errors
-/// The error of the first step that fails.
+/// If an option is invalid. Otherwise the error of the first step that fails.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let directory = args.directory.trim_end_matches('/');
-    // Characters that a shell, a systemd unit and a database address all read the same way.
+    // Plain text has the same meaning in a shell, in a systemd unit and in a database address.
     let is_plain = |text: &str| !text.contains(|c: char| c.is_control() || "\"\\$".contains(c));
     ensure!(
         directory.starts_with('/')
@@ -147,8 +147,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         }
     };
     let store = args.store.as_deref().unwrap_or_default();
+    ensure!(is_plain(store), "--store: must not contain control characters or any of \" \\ $");
     ensure!(
-        without_password(store) == store && is_plain(store),
+        without_password(store) == store,
         "--store: a password would be visible in the list of processes; pass it with --env PGPASSWORD=…"
     );
     if let Some(store) = &args.store {
@@ -185,7 +186,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         };
         changed += usize::from(*came == StepResult::Changed);
         as_it_was += usize::from(*came == StepResult::AsItWas);
-        // A reader that has gone away does not affect the setup.
+        // A closed standard output must not stop the setup.
         let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
     })?;
     output::print(&format!("{}: {changed} changed, {as_it_was} unchanged\n", host.name()))?;

@@ -1,5 +1,6 @@
-//! `assay farm status`: the number of open jobs, the nodes, and the latest results; for a project,
-//! its versions on its targets with the verdict on the newest one. Reads the store directly.
+//! `assay farm status`: shows the number of open jobs, the nodes, and the latest results. For a
+//! project, it shows the versions on their targets with the verdicts. Reads the store directly,
+//! without the server.
 
 use crate::data::DataArgs;
 use crate::server::pages;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Number of builds shown.
+/// Maximum number of builds shown.
 const BUILDS: usize = 10;
 
 #[derive(Serialize)]
@@ -47,7 +48,7 @@ struct Status {
     nodes: Vec<Node>,
 }
 
-/// Shows the status.
+/// Prints the status of the farm, or of a project if one is given.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let store = Store::open(&args.of.find()?.place, Access::Read)?;
     if let Some(project) = &args.project {
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Shows a project's versions on its targets.
+/// Prints a project's versions on its targets with their verdicts.
 fn of_project(store: &Store, project: &str, args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(project)?;
     let told = |failure: pages::Failure| anyhow!("{project}: {}", failure.message);

@@ -1,5 +1,5 @@
 //! `assay farm token`: creates, lists, replaces and revokes tokens directly in the store. The
-//! server need not be running; if it is, changes take effect immediately.
+//! server need not be running. If it is, changes take effect immediately.
 
 use crate::Ending;
 use crate::data::DataArgs;
@@ -149,13 +149,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn open(of: &DataArgs) -> anyhow::Result<Store> {
     let place = of.find()?.place;
-    // Listing the tokens of a farm that does not exist means that the directory is wrong.
+    // Opening for reading fails if there is no store. Opening for writing would create one,
+    // although the directory is probably wrong.
     drop(Store::open(&place, Access::Read)?);
     Ok(Store::open(&place, Access::Write)?)
 }
 
-/// Prints a new token. The secret is printed to standard output and everything else to standard
-/// error, so that only the secret ends up in a file.
+/// Prints a new token. The secret goes to standard output and everything else to standard error, so
+/// that a redirected file contains only the secret.
 fn made_known(made: &MadeToken) -> anyhow::Result<()> {
     let Token { id, of, .. } = &made.token;
     output::say(&format!("token {id} ({}): save it now, it is not shown again", of.name));

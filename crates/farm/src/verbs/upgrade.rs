@@ -33,20 +33,21 @@ pub(crate) struct Args {
 /// The result of an upgrade.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
 struct UpgradeResult {
-    /// The version before the upgrade; 0 if there was no store.
+    /// Version of the store before the upgrade; 0 if there was no store.
     from: i64,
-    /// The version after the upgrade.
+    /// Version of the store after the upgrade.
     to: i64,
     /// True if anything was changed.
     is_changed: bool,
-    /// The backup, if one was made.
+    /// Path of the backup, if one was made.
     backup: Option<PathBuf>,
 }
 
 /// Upgrades the store and prints the result.
 ///
 /// # Errors
-/// If a step fails; the store is then unchanged.
+/// If a step fails. If the upgrade itself fails, the message names the backup from which the store
+/// can be restored.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let of = args.of.begin()?;
     let done = upgrade(&of.directory, &of.place)?;

@@ -1,15 +1,15 @@
-//! Finds the symbol with the code of a benchmark, by the names that the library's macros give to
-//! both.
+//! Finds the symbol that contains the code of a benchmark, from the names that the library's macros
+//! give to the function and the benchmark.
 //!
 //! `BENCHMARK(BM_Sort)` measures a function of that name, whatever suffix the benchmark has
 //! (`/100`, `/threads:2`). `BENCHMARK_F(Set, Find)` measures a method of the class
-//! `Set_Find_Benchmark`, together with `SetUp` and `TearDown`, so the vtable of that class
-//! represents the code. For a template, all instances count, because a symbol does not show the
-//! spelling of their arguments. A benchmark with captured arguments or a custom name has no symbol.
-//! Names are mangled as in the Itanium C++ ABI, 5.1.
+//! `Set_Find_Benchmark`, together with `SetUp` and `TearDown`, so the vtable of that class is used
+//! as its symbol. For a template, all instances match, because a symbol does not contain the
+//! arguments as they were written. A benchmark with captured arguments or a custom name has no
+//! symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
 
-/// Mangled type of a benchmark function's only parameter, for functions in the user's namespace and
-/// in the library's.
+/// Mangled type of a benchmark function's only parameter, for functions in the user's namespaces
+/// and in the library's namespace.
 const STATE: [&str; 2] = ["RN9benchmark5StateE", "RNS_5StateE"];
 
 /// Returns true if a symbol is the code that a benchmark of this name measures.
@@ -36,7 +36,7 @@ pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
     };
     own == name
         && match is_template {
-            // The arguments, and the return type.
+            // Template arguments, followed by the return type.
             true => before.starts_with('I') && before.ends_with("Ev"),
             false => matches!(before, "" | "E"),
         }
@@ -48,21 +48,21 @@ pub fn function_name(symbol: &str) -> &str {
     symbol.strip_prefix("_Z").and_then(last_name).map_or(symbol, |(name, _)| name)
 }
 
-/// Returns true if a part of a benchmark's name is a number, a number preceded by a name
-/// (`threads:2`), or a setting of the clock.
+/// Returns true if a part of a benchmark's name is a number, a name with a number (`threads:2`), or
+/// a clock setting.
 fn is_setting(part: &str) -> bool {
     let number = part.rsplit_once(':').map_or(part, |(_, number)| number);
     let number = number.strip_suffix('s').unwrap_or(number);
     matches!(part, "real_time" | "manual_time" | "process_time") || number.parse::<f64>().is_ok()
 }
 
-/// Returns the name at the start of a mangled one, without its namespaces, and the remaining text.
+/// Returns the last component of the name at the start of a mangled symbol, and the remaining text.
 fn last_name(mangled: &str) -> Option<(&str, &str)> {
     let nested = mangled.strip_prefix('N');
     let mut rest = nested.unwrap_or(mangled);
     let mut last = None;
     loop {
-        // A name with internal linkage.
+        // `L` marks a name with internal linkage.
         rest = rest.strip_prefix('L').unwrap_or(rest);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let Ok(length) = rest[..digits].parse::<usize>() else { return last };
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(of("ns1::BM_Sort"), of("BM_Sort"));
         assert_eq!(of("BM_Sort<int>/8").len(), 2);
         assert_eq!(of("Set/Find/8"), ["_ZTV18Set_Find_Benchmark"]);
-        // Captured arguments, custom names.
+        // Names with captured arguments, and custom names.
         for none in ["BM_Sort/words", "BM_Sort/words/8/9x", "sorting", "", "BM_Sort<int>/a"] {
             assert!(of(none).is_empty(), "{none}: {:?}", of(none));
         }

@@ -1,5 +1,5 @@
-//! Converts the contents of the store to the form used by the verdicts and the pages. This is the
-//! only place where terms of the API are translated to those of the analysis.
+//! Converts the contents of the store to the types used by the verdicts and the pages. Terms of the
+//! API are translated to those of the analysis only here.
 
 use assay_analysis::farm::{self, Measured, Project, Target};
 use assay_analysis::{Interval, Verdict};
@@ -9,12 +9,13 @@ use assay_farm::builds::wire::{self, BenchmarkComparison, Matrix, MatrixCell};
 use assay_report::farm::{Calibration, Lease, Line, Sum, VersionLine, VersionNote};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A project's matrix in the form used for judging and display.
+/// A project's matrix in the form used for judging and display. Versions are indexed oldest first.
 pub(crate) struct JudgedMatrix {
     pub project: Project,
-    /// The notes on each version, in the order of the versions.
+    /// Notes on each version, in the order of the versions.
     pub notes: Vec<VersionNote>,
-    /// The latest build of each version on each target, by their indices.
+    /// Number of the latest build of each version on each target. The keys are the indices of the
+    /// version and the target.
     pub builds: BTreeMap<(usize, usize), i64>,
 }
 
@@ -61,7 +62,7 @@ impl JudgedMatrix {
         known
     }
 
-    /// Returns all versions, newest first.
+    /// Returns the indices of all versions, newest first.
     pub fn newest_first(&self) -> Vec<usize> {
         (0..self.project.versions.len()).rev().collect()
     }
@@ -75,8 +76,8 @@ fn note(version: &wire::Version) -> VersionNote {
     VersionNote { time: version.of.published.clone().unwrap_or_default(), is_gone: version.is_gone }
 }
 
-/// Returns the measurements in a cell. A benchmark can occur twice in a cell only in forged data;
-/// the first one counts.
+/// Returns the measurements in a cell. If a benchmark occurs twice, which only forged data can
+/// contain, the first one is used.
 fn measured<'a>(
     cell: &'a MatrixCell,
     version: usize,
@@ -103,9 +104,9 @@ fn measured<'a>(
     })
 }
 
-/// Returns the benchmarks for which higher values are better, by name and metric. The API does not
-/// state the direction; it is higher if any run called a higher value faster, or a lower one
-/// slower.
+/// Returns the name and metric of the benchmarks for which higher values are better. The API does
+/// not state the direction. It is derived from the verdicts: higher is better if any run called a
+/// higher value faster, or a lower one slower.
 fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     let all = matrix.cells.values().flat_map(BTreeMap::values).flat_map(|cell| &cell.comparisons);
     let is_rising = |compared: &&BenchmarkComparison| match verdict(&compared.verdict) {
@@ -116,7 +117,7 @@ fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     all.filter(is_rising).map(|c| (c.benchmark.as_str(), c.metric.as_str())).collect()
 }
 
-/// Returns the verdict for a word of the API. An unknown word counts as inconclusive.
+/// Parses a verdict of the API. An unknown verdict counts as inconclusive.
 fn verdict(word: &str) -> Verdict {
     Verdict::of(word).unwrap_or(Verdict::Inconclusive)
 }
@@ -125,7 +126,7 @@ pub(crate) fn sums(states: &States) -> Vec<Sum> {
     states.iter().map(|(of, count)| (*of, *count)).collect()
 }
 
-/// Returns the word of the API for a value that `serde` serializes as a string.
+/// Returns the string to which `serde` serializes a value; empty if it is not a string.
 pub(crate) fn word(of: impl serde::Serialize) -> String {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word,
@@ -181,7 +182,7 @@ pub(crate) fn calibration(of: &wire::Calibration) -> Calibration {
     }
 }
 
-/// Describes the origin of a project's versions.
+/// Returns a description of the origin of a project's versions.
 pub(crate) fn origin(origin: Option<&wire::Origin>) -> String {
     use wire::Origin;
     let of = |what: &str, name: &str, index: &Option<String>, usual: &str| {

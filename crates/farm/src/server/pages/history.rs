@@ -1,5 +1,5 @@
-//! The history of a project's benchmarks: the pages of `assay history` as part of the farm's. The
-//! measurements of agents are stored there as runs, with the versions as revisions.
+//! The history of a project's benchmarks: the pages of `assay history` as part of the farm's pages.
+//! The measurements of agents are stored there as runs, with versions in place of commits.
 
 use super::super::answer::{Answer, Failure};
 use super::super::lists::TOOL;
@@ -9,7 +9,7 @@ use assay_history::site::{Narrow, Site, SiteSubject};
 use assay_report::console::output;
 use assay_report::site::POLICY;
 
-/// Returns a page, or a file that a page loads.
+/// Returns a page of the history, or a file that such a page loads.
 pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     let file = match asked.part("directory") {
@@ -23,8 +23,8 @@ pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result
     Ok(answer.with("content-security-policy", format!("{POLICY}; frame-ancestors 'none'")))
 }
 
-/// Returns the path of a benchmark's page within the history, or of the first page if the name is
-/// empty; `None` if nothing is stored for the project.
+/// Returns the path, within the history, of a benchmark's page. If the name is empty, this is the
+/// first page. Returns `None` if nothing is stored for the project.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -45,8 +45,8 @@ pub(super) fn place(
     }))
 }
 
-/// Returns the pages of a project's history. Versions are not commits of a local repository, so
-/// ranges are not narrowed down. Readers of the farm's pages may see names unredacted.
+/// Creates the pages of a project's history. Versions are not commits of a local repository, so a
+/// range of versions cannot be bisected. Names are not redacted for readers of the farm's pages.
 fn pages<'s>(
     store: &'s Store,
     project: &str,

@@ -1,4 +1,5 @@
-//! The verdicts over targets as JSON: the contents of a project's page, for programs.
+//! Handler for the verdicts on versions over all targets as JSON: the contents of a project's page
+//! for use by programs.
 
 use super::super::answer::{Answer, Failure};
 use super::super::request::{ApiRequest, Context};
@@ -8,13 +9,13 @@ use assay_farm::builds::Store;
 use assay_farm::builds::wire::Matrix;
 use serde::Serialize;
 
-/// Verdicts on versions over their targets, newest first.
+/// Verdicts on versions over all targets, newest first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdicts {
-    /// The versions.
+    /// Verdicts on the versions, newest first.
     pub versions: Vec<Verdict>,
-    /// Cursor for older versions.
+    /// Cursor for older versions; `null` if there are none.
     pub next: Option<String>,
 }
 
@@ -22,17 +23,17 @@ pub(crate) struct Verdicts {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
-    /// The version.
+    /// Name of the version.
     pub version: String,
-    /// True if it fails or is slower on any target.
+    /// True if the version fails or is slower on any target.
     pub is_alarm: bool,
     /// Statements about the version, most important first.
     pub claims: Vec<Claim>,
-    /// Test failures, by the version that introduced them.
+    /// Test failures, grouped by the version that introduced them.
     pub failing: Vec<Group>,
-    /// Digests of targets on which it both passed and failed.
+    /// Digests of targets on which the version both passed and failed.
     pub flaky: Vec<String>,
-    /// Benchmarks, worsened ones first.
+    /// Benchmarks, with those that became worse first.
     pub benchmarks: Vec<Benchmark>,
     /// Findings about the version.
     pub findings: Vec<FindingRow>,
@@ -40,36 +41,36 @@ pub(crate) struct Verdict {
     pub undecided: Vec<String>,
 }
 
-/// A statement.
+/// A statement about a version.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Claim {
-    /// `good`, `bad` or `unsure`.
+    /// Tone of the statement: `good`, `bad` or `unsure`.
     pub tone: &'static str,
-    /// The sentence.
+    /// The statement as a sentence.
     pub text: String,
 }
 
-/// A finding.
+/// A finding about a version.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Found"))]
 pub(crate) struct FindingRow {
-    /// Code of the finding, as in docs/reference/findings.md.
+    /// Code of the finding, as listed in docs/reference/findings.md.
     pub code: String,
-    /// `note`, `warning` or `serious`.
+    /// Severity: `note`, `warning` or `serious`.
     pub severity: &'static str,
     /// The finding in one sentence.
     pub message: String,
 }
 
-/// The same result on several targets.
+/// Targets that have the same result.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Group {
     /// Digests of the targets.
     pub targets: Vec<String>,
-    /// Total number of targets with any result.
+    /// Number of targets with any result.
     pub of: usize,
     /// The last version known to have a different result.
     pub after: Option<String>,
@@ -77,52 +78,54 @@ pub(crate) struct Group {
     pub first: String,
     /// The result in words.
     pub text: String,
-    /// Number of failed builds, for failures.
+    /// Number of failed builds; `null` if the result is not a failure.
     pub seen: Option<u64>,
-    /// The smallest and the largest ratio, for speed.
+    /// Smallest and largest ratio of the version's value to the base's value; `null` if the result
+    /// is not about speed.
     pub ratios: Option<[f64; 2]>,
 }
 
-/// A benchmark on several targets.
+/// Results of a benchmark on several targets.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Benchmark {
     /// Name of the benchmark.
     pub name: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// The targets where it is worse by more than the threshold.
+    /// Targets where the version is worse by more than the threshold.
     pub worse: Vec<Group>,
-    /// The targets where it is better by more than the threshold.
+    /// Targets where the version is better by more than the threshold.
     pub improved: Vec<Group>,
-    /// The combined result of all targets; `null` for fewer than two.
+    /// Combined result of all targets; `null` for fewer than two.
     pub pooled: Option<PooledResult>,
 }
 
-/// A combined result of all targets, by a random-effects model.
+/// Combined result of all targets, from a random-effects model.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Pooled"))]
 pub(crate) struct PooledResult {
-    /// `faster`, `slower`, `equivalent` or `inconclusive`.
+    /// Verdict: `faster`, `slower`, `equivalent` or `inconclusive`.
     pub verdict: &'static str,
-    /// The version's value / the base's value, on the mean target.
+    /// Ratio of the version's value to the base's value, for the average target.
     pub ratio: f64,
-    /// Interval of the ratio.
+    /// Confidence interval of the ratio.
     pub interval: Option<[f64; 2]>,
-    /// Number of targets.
+    /// Number of targets that were combined.
     pub targets: usize,
-    /// Cochran's Q.
+    /// Cochran's Q statistic of heterogeneity.
     pub q: f64,
     /// p-value of `q`.
     pub p: f64,
-    /// Share of the spread that the errors of the targets do not explain, 0 to 1.
+    /// I²: the share of the variation between targets that their errors do not explain, from 0 to
+    /// 1.
     pub i2: f64,
-    /// True if the targets differ by more than their errors.
+    /// True if the targets differ by more than their errors explain.
     pub differ: bool,
 }
 
-/// Answers with the verdicts.
+/// Answers a request for the verdicts on a project's versions.
 pub(crate) fn verdicts(
     store: &mut Store,
     _: &Context,
@@ -132,7 +135,7 @@ pub(crate) fn verdicts(
     Answer::json(200, &of(store, owner, name, asked.word("after"), asked.most()?)?)
 }
 
-/// Returns the verdicts on a number of versions of a project.
+/// Returns the verdicts on at most `most` versions of a project, starting after the cursor `after`.
 ///
 /// # Errors
 /// If the project does not exist, or the store cannot be read.
