@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Measures a command that sleeps against one that sleeps three times as long.
 fn slept(room: &Room) {
-    room.run(&["run", "-r", "10", "--save", "r.assay", "sleep 0.01", "sleep 0.03"]).ends(0);
+    room.run(&["run", "-r", "10", "--save", "r.assay", "sleep 0.01", "sleep 0.2"]).ends(0);
 }
 
 fn first(explained: &Value) -> (&str, &str) {
@@ -50,7 +50,7 @@ fn an_explanation_is_written_as_markdown_and_json() {
 #[test]
 fn a_run_can_end_with_the_cause() {
     let room = Room::new();
-    let ended = room.run(&["run", "--why", "-r", "10", "sleep 0.01", "sleep 0.03"]).ends(0);
+    let ended = room.run(&["run", "--why", "-r", "10", "sleep 0.01", "sleep 0.2"]).ends(0);
     assert!(ended.stdout.contains("of the difference is waiting"), "{}", ended.stdout);
     assert!(ended.stdout.contains("--measure"), "{}", ended.stdout);
 }
@@ -58,7 +58,7 @@ fn a_run_can_end_with_the_cause() {
 #[test]
 fn different_output_comes_first() {
     let room = Room::new();
-    let (old, new) = ("sleep 0.01; echo a", "sleep 0.03; echo b");
+    let (old, new) = ("sleep 0.01; echo a", "sleep 0.2; echo b");
     room.run(&["run", "-r", "10", "-S", "sh", "--save", "r.assay", old, new]).ends(0);
     let explained = room.json(&["why", "r.assay"]);
     assert_eq!(first(&explained).0, "output", "{explained:#}");
@@ -79,7 +79,7 @@ fn what_cannot_be_explained_says_why() {
     assert!(alone.contains("nothing to compare it with"), "{alone}");
     // Separate recordings of times have parts too.
     room.run(&["run", "-r", "10", "--save", "old.assay", "sleep 0.01"]).ends(0);
-    room.run(&["run", "-r", "10", "--save", "new.assay", "sleep 0.03"]).ends(0);
+    room.run(&["run", "-r", "10", "--save", "new.assay", "sleep 0.2"]).ends(0);
     let apart = room.json(&["why", "old.assay", "new.assay"]);
     assert_eq!(first(&apart).1, "waiting", "{apart:#}");
     let named = room.run(&["why", "old.txt", "new.txt", "--of", "newer"]).ends(2).stderr;
@@ -94,7 +94,7 @@ fn what_cannot_be_explained_says_why() {
 fn nothing_of_a_record_runs_unless_it_is_asked_for() {
     let room = Room::new();
     let line = "sleep 0.01; echo x >> ran";
-    room.run(&["run", "-r", "10", "-S", "sh", "--save", "r.assay", line, "sleep 0.03"]).ends(0);
+    room.run(&["run", "-r", "10", "-S", "sh", "--save", "r.assay", line, "sleep 0.2"]).ends(0);
     let before = room.read("ran");
     room.run(&["why", "r.assay"]).ends(0);
     assert_eq!(room.read("ran"), before);
