@@ -1,9 +1,11 @@
-//! Backups: all rows of the store, the logs and the samples in one file, each with a checksum.
+//! Backups. A backup is one file with all rows of the store, the logs and the samples, each with a
+//! checksum.
 //!
-//! The file is a tar archive: `store.jsonl` ([`assay_history::Store::copy_out`]), `logs/…`,
-//! `samples/…`, and at the end `manifest.json`, without which it is incomplete. The rows are a
-//! consistent snapshot; logs are copied after them, so that each is at least as long as the rows
-//! say. Nothing is restored before all checksums have been verified.
+//! The file is a tar archive. It contains `store.jsonl` ([`assay_history::Store::copy_out`]),
+//! `logs/…`, `samples/…`, and as its last entry `manifest.json`. A file without a manifest is
+//! incomplete. The rows are a consistent snapshot. Logs are copied after the rows, so that each log
+//! is at least as long as its row states. Nothing is restored before all checksums have been
+//! verified.
 
 use anyhow::{Context, bail, ensure};
 use assay_farm::builds::Store;
@@ -17,47 +19,47 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// The version of the format.
+/// Version of the backup format.
 const FORMAT: u64 = 1;
-/// The rows of the store.
+/// Name of the archive entry with the rows of the store.
 const ROWS: &str = "store.jsonl";
-/// The last entry of the file.
+/// Name of the last archive entry, which lists all others with their checksums.
 const MANIFEST: &str = "manifest.json";
 /// Directories that are backed up along with the store.
 const DIRECTORIES: [&str; 2] = ["logs", "samples"];
-/// Maximum size of a manifest, bytes. A manifest has more than a hundred bytes for each file.
+/// Maximum size of a manifest, in bytes. A manifest has more than a hundred bytes for each file.
 const LARGEST_MANIFEST: u64 = 4 << 30;
 
-/// The contents of a backup.
+/// The manifest of a backup, which lists its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The version of the format.
+    /// Version of the backup format.
     pub format: u64,
-    /// Name and version of the program that wrote it.
+    /// Name and version of the program that wrote the backup.
     pub tool: String,
-    /// The time at which the backup was written.
+    /// Time at which the backup was written.
     pub made: String,
-    /// The version of the farm's tables.
+    /// Version of the farm's tables.
     pub version: i64,
-    /// Number of rows in the store.
+    /// Number of rows of the store.
     pub rows: u64,
-    /// The files, by name.
+    /// Size and checksum of each file in the backup, by name.
     pub files: BTreeMap<String, FileChecksum>,
 }
 
-/// The expected contents of a file.
+/// Size and checksum of a file in a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileChecksum {
     /// Size in bytes.
     pub bytes: u64,
-    /// SHA-256 of its contents, in hexadecimal.
+    /// SHA-256 of the contents, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// Writes a backup. The file appears complete or not at all, and only its owner can read it.
+/// Writes a backup. The file appears only when it is complete, and only its owner can read it.
 ///
 /// # Errors
-/// If the store or the files next to it cannot be read, or the file already exists or cannot be
+/// If the store, the logs or the samples cannot be read, or the file already exists or cannot be
 /// written.
 pub(crate) fn write(
     data: &Path,
@@ -92,7 +94,7 @@ pub(crate) fn write(
             match File::open(&path) {
                 Ok(mut file) => append(&mut archive, &mut files, &inner, &mut file)
                     .with_context(|| path.display().to_string())?,
-                // The file was removed in the meantime, as old logs are.
+                // The server removes old logs, possibly between listing and opening them.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
@@ -114,7 +116,8 @@ pub(crate) fn write(
     Ok(manifest)
 }
 
-/// Returns an unnamed temporary file, for data whose size must be known before it is written.
+/// Returns an unnamed temporary file. It holds data whose size must be known before the data can be
+/// added to the archive.
 fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
     let name = directory.join(format!(".assay-farm-{}", std::process::id()));
     let mut options = fs::OpenOptions::new();
@@ -124,7 +127,7 @@ fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// A file that is removed on drop, unless it was renamed.
+/// A file that is removed on drop unless it has been renamed.
 struct TemporaryFile(PathBuf);
 
 impl Drop for TemporaryFile {
@@ -140,7 +143,8 @@ fn header(bytes: u64) -> tar::Header {
     header
 }
 
-/// Adds a file as it is now. Data appended while it is copied belongs to a later backup.
+/// Adds a file to the archive at its current length. Data appended to the file while it is copied
+/// is left for a later backup.
 fn append(
     archive: &mut tar::Builder<BufWriter<File>>,
     files: &mut BTreeMap<String, FileChecksum>,
@@ -159,7 +163,8 @@ fn append(
     Ok(())
 }
 
-/// Returns all files below a directory, ordered by name; empty if it does not exist.
+/// Returns all files below a directory, sorted by path. The list is empty if the directory does not
+/// exist.
 fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
@@ -174,7 +179,7 @@ fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
             match entry.file_type()? {
                 kind if kind.is_dir() => open.push(entry.path()),
                 kind if kind.is_file() => found.push(entry.path()),
-                // The server creates no other kinds of files.
+                // The server creates only files and directories.
                 _ => {}
             }
         }
@@ -183,7 +188,7 @@ fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Counts and hashes the bytes read through it.
+/// A reader that counts and hashes the bytes read through it.
 struct HashingReader<R> {
     of: R,
     hash: Sha256,
@@ -216,7 +221,7 @@ impl<R: Read> Read for HashingReader<R> {
 /// Reads a whole backup and verifies its checksums.
 ///
 /// # Errors
-/// If it cannot be read, is not a backup, or its contents differ from what was written.
+/// If the file cannot be read, is not a complete backup, or its contents differ from the manifest.
 pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
     let mut found = BTreeMap::new();
     let mut manifest: Option<Manifest> = None;
@@ -257,7 +262,7 @@ pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-/// Calls `take` for every file in a backup.
+/// Calls `take` with the name and contents of every file in a backup.
 fn each(
     file: &Path,
     take: &mut dyn FnMut(&str, &mut dyn Read) -> anyhow::Result<()>,
@@ -279,7 +284,7 @@ fn each(
     Ok(())
 }
 
-/// Returns true if a path stays below its directory.
+/// Returns true if a relative path cannot leave the directory to which it is appended.
 fn stays_below(path: &Path) -> bool {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     path.components().all(is_plain) && path.components().next().is_some()
@@ -288,8 +293,9 @@ fn stays_below(path: &Path) -> bool {
 /// Creates a new farm from a backup.
 ///
 /// # Errors
-/// If a farm exists, the backup is damaged or has tables of another version, or something cannot be
-/// written. Nothing is left behind then except, in PostgreSQL, empty tables.
+/// If a farm already exists, the backup is damaged or has tables of another version, or a file or
+/// the store cannot be written. After an error, the files written so far are removed, but a
+/// PostgreSQL database keeps its tables and any rows already copied.
 pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow::Result<Manifest> {
     let manifest = verify(file)?;
     ensure!(
@@ -343,7 +349,7 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow
     Ok(manifest)
 }
 
-/// Returns true if there is no store, or nothing was ever added to it.
+/// Returns true if there is no store, or the store has never had any contents.
 fn is_empty(place: &StoreLocation) -> anyhow::Result<bool> {
     let Some(store) = Store::look_at(place)? else { return Ok(true) };
     if !store.history_read().projects()?.is_empty() {
@@ -357,7 +363,7 @@ fn private_directory(path: &Path) -> anyhow::Result<()> {
     made.with_context(|| path.display().to_string())
 }
 
-/// Files that are removed on drop if something fails.
+/// Files that are removed on drop, unless the list has been cleared.
 #[derive(Default)]
 struct UnfinishedFiles(Vec<PathBuf>);
 

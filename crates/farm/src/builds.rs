@@ -1,14 +1,14 @@
-//! Data of a farm: owners, projects, versions, targets, and the results of builds; and the messages
-//! about them on the wire.
+//! The data of a farm (owners, projects, versions, targets and the results of builds), and the
+//! messages in which programs exchange it.
 //!
-//! [`Store`] keeps them in separate tables next to those of the history, in a SQLite file or a
-//! PostgreSQL database, with the same statements (`sql.rs`) for both. Work is a queue of jobs
-//! (`lease.rs`), each of which ends exactly once, in one transaction with the sums from which pages
-//! are made (`ending.rs`).
+//! [`Store`] keeps the data in its own tables next to those of the history, in a SQLite file or a
+//! PostgreSQL database. The SQL statements (`sql.rs`) are the same for both. Work is a queue of
+//! jobs (`lease.rs`). Each job ends exactly once, in one transaction with the update of the counts
+//! shown on pages (`ending.rs`).
 //!
 //! The module has no clock (times are arguments, in ms since 1970), speaks no HTTP, starts no
-//! processes and renders nothing: server, agents, executors and pages belong to the program,
-//! `assay-farm`. docs/internals/010-farm.md has the overall design.
+//! processes and renders nothing. The server, agents, executors and pages are part of the program
+//! `assay-farm`. docs/internals/010-farm.md describes the overall design.
 
 mod coded;
 mod ending;

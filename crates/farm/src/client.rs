@@ -1,8 +1,9 @@
-//! The client of a farm's API, for agents, executors and commands. All calls block.
+//! Blocking client of a farm's API, for agents, executors and commands.
 //!
-//! Requests that are safe to repeat are repeated after a failure (with a random pause, so that a
-//! hundred agents do not return at the same time); others, such as taking a lease, never are.
-//! Additions are idempotent, so callers need not check first. The cache is in `memory`.
+//! Requests that are safe to repeat are repeated after a failure. A random pause precedes each
+//! attempt, so that a hundred agents do not return at the same time. Other requests, such as
+//! leasing a job, are never repeated. Additions are idempotent, so callers need not check first.
+//! The cache is in `memory`.
 
 mod calls;
 mod error;
@@ -29,43 +30,42 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
-/// The version of the API that this client uses.
+/// Version of the API that this client uses.
 const VERSION: &str = "1";
-/// Pauses before a request is repeated, ms.
+/// Pauses before each repetition of a request, in ms.
 const PAUSES: [u64; 3] = [250, 1000, 4000];
-/// Maximum pause, even if the server asks for a longer one.
+/// Maximum pause before a request is repeated, even if the server requests a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Time limit for a request and its answer.
+/// Time limit for a request and its answer together.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time limit for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Maximum size of an answer, bytes.
+/// Maximum size of an answer, in bytes.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// A client of one server with one token.
+/// A client of one server. It uses at most one token.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
-    /// The address, without a trailing slash.
+    /// Address of the server, without a trailing slash.
     base: String,
     token: Option<Token>,
     memory: Mutex<Memory>,
-    /// True if requests that are safe to repeat are repeated.
+    /// True if requests that are safe to repeat are repeated after a failure.
     repeats: bool,
 }
 
-/// A request.
 struct ClientRequest<'a> {
     method: Method,
-    /// The path below `/api/v1`, with its query.
+    /// Path below `/api/v1`, with its query.
     path: &'a str,
     body: Option<(&'static str, &'a [u8])>,
-    /// True if it is safe to repeat.
+    /// True if the request is safe to repeat.
     repeats: bool,
 }
 
 impl Client {
-    /// Creates a client of the server at this address.
+    /// Creates a client for the server at this address.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -84,7 +84,8 @@ impl Client {
         Ok(Self { agent: agent(PATIENCE, 0), base, token, memory, repeats })
     }
 
-    /// Disables repetition, for callers that have other work to do in the meantime.
+    /// Returns the client with repetition of requests disabled, for callers that must not be
+    /// delayed by pauses.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.repeats = false;
@@ -105,7 +106,7 @@ impl Client {
         ClientError::Away { server: self.base.clone(), asked: endpoint(asked), why }
     }
 
-    /// Sends a request, and repeats it if that is safe.
+    /// Sends a request. After a failure it is repeated with pauses, if it is safe to repeat.
     fn ask(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let mut pauses = PAUSES.iter();
         loop {
@@ -153,7 +154,10 @@ impl Client {
         ran.map_err(|error| failed(error.to_string()))
     }
 
-    /// Sends a request and returns the answer, unless that is a refusal.
+    /// Sends a request and returns the answer if it reports success.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses the request, or the answer is not that of a farm.
     fn answered(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let mut answer = self.ask(asked)?;
         let status = answer.status();
@@ -176,7 +180,7 @@ impl Client {
                 code: Code::of(&error.code),
                 message: plain(&error.message),
             }),
-            // A proxy in front of the server reports that it is unavailable.
+            // The answer is from a proxy, which reports that the server is unavailable.
             Err(_) if matches!(status, 429 | 502..=504) => {
                 Err(self.away(asked, format!("status {status}")))
             }
@@ -202,7 +206,8 @@ impl Client {
         body.map_err(|error| self.away(asked, error.to_string()))
     }
 
-    /// Returns the resource at a path.
+    /// Returns the resource at a path. If the server reports that it is unchanged, the cached one
+    /// is returned.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
         let asked = ClientRequest { method: Method::GET, path, body: None, repeats: true };
         let mut answer = self.answered(&asked)?;
@@ -219,7 +224,7 @@ impl Client {
         Ok(read)
     }
 
-    /// Sends a value, and parses the answer.
+    /// Sends a value as JSON, and parses the answer.
     fn give<T: DeserializeOwned>(
         &self,
         (method, path): (Method, &str),
@@ -233,7 +238,7 @@ impl Client {
         self.read(&asked, &mut answer)
     }
 
-    /// Sends a value, and ignores the contents of the answer.
+    /// Sends a request, and ignores the body of the answer.
     fn hand(
         &self,
         (method, path): (Method, &str),
@@ -258,13 +263,13 @@ fn parsed<T: DeserializeOwned>(asked: &ClientRequest<'_>, body: &[u8]) -> Result
     })
 }
 
-/// Returns method and path without the query, which may contain a nonce.
+/// Returns the method and path of a request. The query is omitted, because it may contain a nonce.
 fn endpoint(asked: &ClientRequest<'_>) -> String {
     let path = asked.path.split('?').next().unwrap_or_default();
     format!("{} /api/v1{path}", asked.method)
 }
 
-/// Returns a server's message in a form that is safe to print on a terminal.
+/// Converts a message of the server to one line that is safe to print on a terminal.
 fn plain(text: &str) -> String {
     crate::plain::line(text)
 }
@@ -274,8 +279,8 @@ fn retry_after(answer: &Response<Body>) -> Option<Duration> {
     said.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// Returns a time between 0.5 and 1.5 times `time`. It is derived from the clock, as nothing but
-/// politeness depends on it.
+/// Returns a random duration between 0.5 and 1.5 times `time`. It is derived from the clock, which
+/// is random enough to spread requests.
 #[must_use]
 pub fn jittered(time: Duration) -> Duration {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -283,7 +288,8 @@ pub fn jittered(time: Duration) -> Duration {
     time.mul_f64(0.5 + drawn / 1_000_003.0)
 }
 
-/// Creates an HTTP agent with a time limit. It trusts the certificates that the system trusts.
+/// Creates an HTTP client with a time limit for each request and a maximum number of redirects. It
+/// trusts the certificates that the system trusts.
 #[must_use]
 pub fn agent(patience: Duration, redirects: u32) -> Agent {
     let found = rustls_native_certs::load_native_certs();
@@ -304,8 +310,8 @@ pub fn agent(patience: Duration, redirects: u32) -> Agent {
     Agent::with_parts(config.build(), DefaultConnector::default(), ThreadResolver::default())
 }
 
-/// Percent-encodes a word as a path component: all characters except letters, digits, `-`, `_`, `.`
-/// and `~`.
+/// Encodes a word as one component of a path: all bytes except ASCII letters, digits, `-`, `_`, `.`
+/// and `~` are percent-encoded.
 #[must_use]
 pub fn part(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
@@ -317,7 +323,7 @@ pub fn part(word: &str) -> String {
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
-    // Two dots would mean the parent directory.
+    // `.` and `..` as path components would mean the current and the parent directory.
     if out.bytes().all(|byte| byte == b'.') { out.replace('.', "%2E") } else { out }
 }
 

@@ -25,16 +25,16 @@ pub struct NewRun<'a> {
     pub machine: Option<&'a str>,
     /// Revision that was measured.
     pub revision: Option<Revision>,
-    /// Revisions of sides that were measured at a revision of their own: each value of a fact
-    /// `git_commit@SIDE`, with its revision.
+    /// Revisions of sides that were measured at a revision of their own. Each entry is the value of
+    /// a fact `git_commit@SIDE` with the revision it names.
     pub of_sides: Vec<(String, Revision)>,
     /// True if the working tree had uncommitted changes.
     pub changed: bool,
     /// Time of the measurement, in ms since 1970.
     pub started: i64,
-    /// Time at which it is added, in ms since 1970.
+    /// Time at which the run is added, in ms since 1970.
     pub added: i64,
-    /// File that it was read from, for display.
+    /// Name of the file that the run was read from, for display.
     pub source: &'a str,
 }
 
@@ -48,7 +48,7 @@ pub enum Added {
 }
 
 impl Added {
-    /// Returns the run, in either case.
+    /// Returns the run, whether it was added now or before.
     pub fn run(&self) -> &Run {
         match self {
             Self::New(run) | Self::Known(run) => run,
@@ -57,13 +57,15 @@ impl Added {
 }
 
 impl Store {
-    /// Adds a run with everything that belongs to it, or nothing at all. O(size of the run · log).
+    /// Adds a run with everything that belongs to it, or nothing at all. Takes O(n log N) time for
+    /// a run of size n in a store of size N.
     ///
     /// # Errors
     /// If the run contains no result, or the store cannot be written.
     pub fn add(&mut self, new: &NewRun<'_>) -> Result<Added, StoreError> {
         let samples = new.samples;
-        // The text of a large suite is as large as its file, so it is never in memory as a whole.
+        // The text is compressed while it is written, because the text of a large suite may not fit
+        // into memory.
         let (bytes, deflated) = pack(|sink| assay_file::write_without_sources(samples, sink))?;
         let commit = new.revision.as_ref().map(|r| r.commit.as_str());
         let digest = digest_of_packed(&deflated, bytes, commit)?;
@@ -73,7 +75,7 @@ impl Store {
         {
             return Ok(Added::Known(known));
         }
-        // Benchmarks of one side do not compete with each other.
+        // Benchmarks of a single side are not compared with each other.
         let alone = samples.sides.len() < 2;
         let analysis = analyse(samples, &Options { alone, ..Options::default() }).ok();
         let found = analysis.map(|analysis| StoredAnalysis {
@@ -96,7 +98,7 @@ impl Store {
         let written = self.transact(|transaction| parts.write(transaction))?;
         let run = self.known(written.project, &digest)?;
         let run = run.ok_or(StoreError::NoSuchRun { asked: digest })?;
-        // Another program may have added it first.
+        // Another program may have added the run since it was looked up above.
         Ok(if written.is_new { Added::New(run) } else { Added::Known(run) })
     }
 
@@ -145,7 +147,7 @@ impl Store {
     }
 }
 
-/// The stored parts of an analysis.
+/// Parts of an analysis that are stored.
 struct StoredAnalysis {
     primary: usize,
     findings: Vec<Finding>,
@@ -153,7 +155,7 @@ struct StoredAnalysis {
     compared: Option<Analysis>,
 }
 
-/// The data written for a run.
+/// Data to be written for a run.
 struct Parts<'a> {
     new: &'a NewRun<'a>,
     digest: &'a str,
@@ -213,7 +215,7 @@ impl Parts<'_> {
     }
 
     fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
-        // The metrics of a benchmark follow each other.
+        // The results of a benchmark are consecutive, so its id is looked up only once.
         let mut last: Option<(&Rc<Benchmark>, i64)> = None;
         for (place, of) in self.summaries.iter().enumerate() {
             let benchmark = match last {
@@ -286,7 +288,7 @@ impl Parts<'_> {
     }
 }
 
-/// Row ids of the objects that a result belongs to.
+/// Row ids that a result refers to.
 #[derive(Clone, Copy)]
 struct Ids {
     project: i64,
@@ -303,7 +305,7 @@ fn id_of(db: &Db, select: &str, insert: &str, values: &[Value<'_>]) -> Result<i6
     }
 }
 
-/// Inserts a row and returns its id; the statement must return it.
+/// Inserts a row and returns its id. The statement must end with `RETURNING id`.
 fn added(db: &Db, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
     let id = db.first(insert, values)?;
     id.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
@@ -317,7 +319,7 @@ fn machine(db: &Db, new: &NewRun<'_>) -> Result<i64, DbError> {
     }
 }
 
-/// Returns a machine's fingerprint and name. A given name replaces the host name.
+/// Returns the fingerprint and the name of a machine. If `given` is set, it replaces the host name.
 pub(crate) fn machine_of(
     environment: &assay_data::Environment,
     given: Option<&str>,

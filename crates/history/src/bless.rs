@@ -1,4 +1,4 @@
-//! Levels that a user accepted as normal: storing, listing and withdrawing them.
+//! Stores, lists and withdraws levels that a user accepted as normal ("blessings").
 
 use crate::db::values;
 use crate::error::StoreError;
@@ -7,8 +7,8 @@ use crate::store::Store;
 use assay_analysis::history::Blessing;
 
 impl Store {
-    /// Stores that a level is accepted. If the run was blessed before, the new reason replaces the
-    /// old one.
+    /// Stores that a level is accepted. If the run was blessed before for the same benchmark, the
+    /// new reason and time replace the old ones.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -38,8 +38,8 @@ impl Store {
         })
     }
 
-    /// Withdraws everything accepted at a run, for one benchmark or for all. Returns the number of
-    /// levels withdrawn.
+    /// Withdraws the blessing that was given at a run to one benchmark or, if `benchmark` is
+    /// `None`, to all benchmarks together. Returns the number of blessings withdrawn.
     ///
     /// # Errors
     /// If the store cannot be written.

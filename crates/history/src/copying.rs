@@ -1,11 +1,10 @@
 //! Copies a store to lines of text and back, for backups and for moving between the two kinds of
-//! database. All tables are copied, including those of other crates that are kept next to those of
-//! the history.
+//! database. All tables are copied, including those that other crates keep in the same store.
 //!
-//! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`. Each of its rows is a list, with
-//! bytes in base64, and with numbers that JSON cannot represent as strings. The last line is
-//! `{"rows":COUNT}`, so that an incomplete copy is recognized. The lines are a consistent snapshot,
-//! even if others write simultaneously; reading applies all lines or none.
+//! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`. Each of its rows is a JSON list.
+//! Bytes are encoded in base64, and numbers that JSON cannot represent are written as strings. The
+//! last line is `{"rows":COUNT}`, so that an incomplete copy is recognized. The lines are a
+//! consistent snapshot, even if others write simultaneously. Reading applies all lines or none.
 
 use crate::db::{Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -39,7 +38,7 @@ pub enum CopyError {
     },
 }
 
-/// An error that ends a transaction.
+/// Error that ends a transaction.
 #[derive(Debug)]
 enum Stop {
     Db(DbError),
@@ -69,14 +68,14 @@ enum Kind {
     Flag,
 }
 
-/// The first line of a table.
+/// First line of a table in a copy.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     table: String,
     columns: Vec<(String, Kind)>,
 }
 
-/// The last line.
+/// Last line of a copy.
 #[derive(Debug, Serialize, Deserialize)]
 struct Tail {
     rows: u64,
@@ -98,8 +97,9 @@ impl Store {
     /// Returns the number of rows. The store must have the same version as the one that the lines
     /// came from.
     ///
-    /// # Errors If the store cannot be written, or the lines are incomplete or do not fit the
-    /// store. The store is then unchanged.
+    /// # Errors
+    /// If the store cannot be written, or the lines are incomplete or do not fit the store. The
+    /// store is then unchanged.
     pub fn copy_in(&self, lines: &mut dyn BufRead) -> Result<u64, CopyError> {
         self.db.transact(|db| read_all(db, lines)).map_err(|stop| self.stopped(stop))
     }
@@ -152,8 +152,8 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Passes each row of a table to `take`. Rows of a server are fetched in parts, since a table may
-/// be larger than memory.
+/// Passes each row of a table to `take`. On a server the rows are fetched in batches, since a table
+/// may be larger than memory.
 fn each_row(
     db: &Db,
     head: &Head,
@@ -170,8 +170,8 @@ fn each_row(
         Ok(())
     };
     if db.is_server() {
-        // Each table needs its own name, because a prepared statement keeps the columns of its
-        // first use.
+        // Each table needs its own cursor name: the prepared `FETCH` statement is cached by its
+        // text and keeps the columns of its first use.
         let cursor = format!("copy_{}", head.table);
         db.batch(&format!("DECLARE \"{cursor}\" NO SCROLL CURSOR FOR {select}"))?;
         let fetch = format!("FETCH {} FROM \"{cursor}\"", sql::FETCHED);
@@ -199,7 +199,7 @@ fn cell(row: &Row<'_>, at: usize, kind: Kind) -> Result<Json, DbError> {
     Ok(found.unwrap_or(Json::Null))
 }
 
-/// A value that outlives the statement it is passed to.
+/// Owned value of a cell, from which the parameter of a statement is borrowed.
 enum OwnedValue {
     Null,
     Integer(i64),
@@ -235,7 +235,8 @@ impl OwnedValue {
     }
 }
 
-/// Rows of a table that are inserted together, since every statement waits for the server.
+/// Buffered rows of one table. They are inserted by one statement, since each statement takes a
+/// round trip to the server.
 struct Adding {
     head: Head,
     waiting: Vec<OwnedValue>,
@@ -246,8 +247,8 @@ impl Adding {
         Self { head, waiting: Vec::new() }
     }
 
-    /// Adds a row, which is inserted at the latest by [`Adding::end`]. Returns `None` if a value
-    /// does not fit its column.
+    /// Adds a row to the buffer, which is written when it is full or by [`Adding::end`]. Returns
+    /// `None` if a value does not fit its column.
     fn add(&mut self, db: &Db, cells: Vec<Json>) -> Result<Option<()>, DbError> {
         let kinds = self.head.columns.iter().map(|(_, kind)| *kind);
         let kept: Option<Vec<OwnedValue>> =
@@ -338,7 +339,7 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
     Ok(rows)
 }
 
-/// Builds the statement that inserts this number of rows.
+/// Builds the statement that inserts `rows` rows into a table.
 fn insert(head: &Head, rows: usize) -> String {
     let names: Vec<String> = head.columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let row = |first: usize| {
@@ -349,7 +350,7 @@ fn insert(head: &Head, rows: usize) -> String {
     format!("INSERT INTO \"{}\" ({}) VALUES {}", head.table, names.join(", "), all.join(", "))
 }
 
-/// Advances the server's own id counters past the ids that were read.
+/// Advances the id counters of the server past the ids that were copied.
 fn number_on(db: &Db, tables: &[String]) -> Result<(), DbError> {
     for table in tables {
         if db.first::<i64>(sql::COUNTS_SERVER, values![table])? == Some(1) {

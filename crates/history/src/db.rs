@@ -1,7 +1,7 @@
-//! One interface for running statements on either kind of database. Where the two differ in
-//! wording, both versions are in `sql.rs`.
+//! Common interface for running statements on either kind of database. Where the two need different
+//! statements, both versions are in `sql.rs`.
 //!
-//! It is also used by other crates that keep their own tables next to those of the history.
+//! Other crates use it to keep their own tables in the same store.
 
 use crate::server::{self, Client, FromServer, ServerError, ServerRow};
 use crate::sql;
@@ -19,13 +19,13 @@ pub enum Db {
     Server(Box<RefCell<Client>>),
 }
 
-/// An error of the database.
+/// Error of the database.
 #[derive(Debug, Error)]
 pub enum DbError {
-    /// From an SQLite file.
+    /// Error of an SQLite file.
     #[error(transparent)]
     File(#[from] rusqlite::Error),
-    /// From a PostgreSQL server.
+    /// Error of a PostgreSQL server.
     #[error(transparent)]
     Server(#[from] ServerError),
 }
@@ -53,13 +53,13 @@ impl Db {
         Self::Server(Box::new(RefCell::new(client)))
     }
 
-    /// Returns true if the store is on a server, so that others may write to it at the same time.
+    /// Returns true if the store is on a server.
     #[must_use]
     pub fn is_server(&self) -> bool {
         matches!(self, Self::Server(_))
     }
 
-    /// Returns all rows of a result.
+    /// Runs a query and returns its rows, each converted by `read`.
     ///
     /// # Errors
     /// If the database or `read` fails.
@@ -86,7 +86,7 @@ impl Db {
         }
     }
 
-    /// Returns the first column of the first row, if any.
+    /// Runs a query and returns the first column of its first row; `None` if there are no rows.
     ///
     /// # Errors
     /// If the database fails.
@@ -188,7 +188,7 @@ impl Db {
         let written =
             written.and_then(|written| self.batch(sql::COMMIT).map(|()| written).map_err(E::from));
         if written.is_err() {
-            // If this fails, it is for the same reason as before.
+            // If the rollback fails too, it is for the reason that is already being returned.
             let _undone = self.batch(sql::ROLLBACK);
         }
         written
@@ -238,7 +238,7 @@ impl Column for Option<String> {
 
 impl Column for String {
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
-        // Columns that must contain a text are declared NOT NULL.
+        // A column that is read as a `String` is declared NOT NULL, so the default is never used.
         Ok(Option::<Self>::of(row, at)?.unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! Reasons why a store cannot be used, with advice.
+//! Errors of the store, with advice to the user.
 
 use crate::db::DbError;
 use crate::location::StoreLocation;
@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Reasons why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The text begins like the address of a PostgreSQL database, but is not a valid one.
+    /// The text begins like an address, but is not the valid address of a PostgreSQL database.
     #[error(
         "`{shown}` is not the address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
     )]
@@ -41,7 +41,7 @@ pub enum StoreError {
     /// The location contains something other than a store.
     #[error("`{place}` is not a history of assay; name another one with `--store`")]
     Foreign {
-        /// The expected location of the store.
+        /// Expected location of the store.
         place: StoreLocation,
     },
     /// The store was written by a later version of assay.
@@ -53,7 +53,7 @@ pub enum StoreError {
         place: StoreLocation,
         /// Version of the store.
         found: i64,
-        /// The latest version known here.
+        /// Latest version that this program supports.
         known: i64,
     },
     /// Pages of the file are damaged.
@@ -66,12 +66,12 @@ pub enum StoreError {
         /// Message of SQLite.
         said: String,
     },
-    /// The store is read-only.
+    /// The store cannot be written, for example because it is read-only.
     #[error("the history `{place}` can't be written: {said}; name another place with `--store`")]
     ReadOnly {
         /// Location of the store.
         place: StoreLocation,
-        /// Message of the system.
+        /// Message of the system or the database.
         said: String,
     },
     /// The store's write-ahead log, without which the file is incomplete, cannot be read.
@@ -81,7 +81,7 @@ pub enum StoreError {
     UnreadableLog {
         /// Location of the store.
         place: StoreLocation,
-        /// File of the log.
+        /// Path of the log.
         log: String,
     },
     /// There is no space left for the store.
@@ -91,17 +91,17 @@ pub enum StoreError {
     Full {
         /// Location of the store.
         place: StoreLocation,
-        /// Message of the system.
+        /// Message of the system or the database.
         said: String,
     },
-    /// Another program is writing.
+    /// Another program was still writing when the time limit for waiting expired.
     #[error(
         "another program has been writing the history `{place}` for {seconds} s: try again when it has ended"
     )]
     Busy {
         /// Location of the store.
         place: StoreLocation,
-        /// Seconds waited.
+        /// Time spent waiting, in seconds.
         seconds: u64,
     },
     /// The server does not respond, or the connection is lost.
@@ -122,21 +122,21 @@ pub enum StoreError {
         /// Message of the server.
         said: String,
     },
-    /// No run has this name.
+    /// No run has a digest that begins with the given digits.
     #[error("no run of this history begins with `{asked}`; list the runs with `assay history log`")]
     NoSuchRun {
-        /// The name as given.
+        /// Digits as given by the user.
         asked: String,
     },
-    /// Several runs have this name.
+    /// Several runs have a digest that begins with the given digits.
     #[error("{count} runs begin with `{asked}`: give more digits")]
     Ambiguous {
-        /// The name as given.
+        /// Digits as given by the user.
         asked: String,
-        /// Number of runs.
+        /// Number of matching runs.
         count: usize,
     },
-    /// An alias would refer to itself.
+    /// The new name of a benchmark is already an alias of its old name.
     #[error("`{new}` is itself an alias of `{old}`")]
     Circle {
         /// Old name.
@@ -144,10 +144,10 @@ pub enum StoreError {
         /// New name.
         new: String,
     },
-    /// The samples contain nothing that could be queried later.
+    /// The samples contain no values, so there is nothing to store.
     #[error("there is nothing to keep: no benchmark has a value")]
     Nothing,
-    /// The stored bytes of a run differ from those that were added.
+    /// The stored samples of a run are damaged or missing.
     #[error("the samples of run {run} are damaged: {problem}")]
     BadSamples {
         /// Name of the run.
@@ -155,10 +155,10 @@ pub enum StoreError {
         /// Description of the fault.
         problem: String,
     },
-    /// The samples cannot be written as text.
+    /// An input or output error outside of the database.
     #[error("{}", reason(.0))]
     Io(#[from] io::Error),
-    /// Any other error, which is a bug in assay.
+    /// Any other error of the database. It indicates a bug in assay.
     #[error("the history `{place}`: {said}")]
     Other {
         /// Location of the store.
@@ -169,13 +169,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns true if the server is unreachable, so that a run to be added has to wait until
-    /// later.
+    /// Returns true if the server is unreachable, in which case the caller may add the run later.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. })
     }
 
-    /// Converts an error of the database for the store at `place`; `seconds` is the time spent
+    /// Converts an error of the database for the store at `place`. `seconds` is the time limit for
     /// waiting for a lock.
     pub(crate) fn of(error: DbError, place: &StoreLocation, seconds: u64) -> Self {
         match error {
@@ -205,7 +204,8 @@ impl StoreError {
                 Self::ReadOnly { place, said }
             }
             Some(ErrorCode::DiskFull) => Self::Full { place, said },
-            // SQLite does not report file size limits and quotas as a full disk.
+            // SQLite reports an exceeded file size limit or quota as an I/O error and not as a full
+            // disk.
             Some(ErrorCode::SystemIoFailure) if extended.is_some_and(is_writing) => {
                 Self::Full { place, said }
             }

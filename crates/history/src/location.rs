@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Prefixes that mark an address as that of a server.
+/// Prefixes of the address of a server.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 /// Placeholder shown instead of a password.
 const HIDDEN: &str = "***";
@@ -33,7 +33,8 @@ impl StoreLocation {
     /// `password` is used if the address has none.
     ///
     /// # Errors
-    /// If the text begins like an address but is invalid.
+    /// If the text is an address that is invalid or has an unsupported scheme, or if this build has
+    /// no PostgreSQL client.
     pub fn read(text: &OsStr, password: Option<&str>) -> Result<Self, StoreError> {
         let address = text.to_string_lossy();
         let shown = without_password(&address);
@@ -71,14 +72,14 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Returns a word of a command line without the password of a PostgreSQL address, if it contains
-/// one.
+/// Returns a word of a command line in which the password of a PostgreSQL address, if any, is
+/// replaced.
 pub fn without_password(word: &str) -> String {
     let Some((at, scheme)) = SCHEMES.iter().find_map(|s| Some((word.find(s)?, s))) else {
         return word.to_owned();
     };
     let (before, address) = word.split_at(at + scheme.len());
-    // Anything before the last `@` may be a password, in any form.
+    // A password may itself contain `@` and `:`, so it extends to the last `@`.
     let (user, rest) = match address.rsplit_once('@') {
         Some((who, rest)) => match who.split_once(':') {
             Some((user, _)) => (format!("{user}:{HIDDEN}@"), rest),

@@ -1,5 +1,5 @@
-//! Recordings as they are stored: texts compressed with deflate (RFC 1951) in the zlib format (RFC
-//! 1950), whose checksum detects damage.
+//! The stored form of runs: texts compressed with deflate (RFC 1951) in the zlib format (RFC 1950),
+//! whose checksum detects damage.
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -23,14 +23,14 @@ pub(crate) fn pack(
     Ok((bytes, encoder.finish()?))
 }
 
-/// Returns the decompressed text, which must have the length `bytes`. At most one byte more is
-/// decompressed.
+/// Decompresses a text, which must be `bytes` long. Decompression stops when the text turns out to
+/// be longer.
 ///
 /// # Errors
 /// If the data is damaged, or the text has another length.
 pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
-    // A text is typically ten times as long as its compressed form. Deflate cannot exceed a factor
-    // of about a thousand.
+    // Limits the allocation if `bytes` is damaged: deflate shrinks a text by at most a factor of
+    // about a thousand.
     let room = bytes.min(deflated.len() as u64 * 1100 + 64);
     let mut text = Vec::with_capacity(room as usize);
     let read = ZlibDecoder::new(deflated).take(room + 1).read_to_end(&mut text);
@@ -42,8 +42,8 @@ pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Returns the digest that identifies a run, computed from its text of the length `bytes` and from
-/// the revision that the user gave, if any.
+/// Returns the digest that identifies a run. It is computed from the length of its text in bytes,
+/// the text, and the commit that was measured, if it is known.
 ///
 /// # Errors
 /// If the data cannot be decompressed.
@@ -55,7 +55,7 @@ pub(crate) fn digest_of_packed(
     digest_of(ZlibDecoder::new(deflated), bytes, commit)
 }
 
-/// Returns the digest of a text that is not a run.
+/// Returns the digest of an uncompressed text that is not a run.
 pub(crate) fn digest(text: &str) -> io::Result<String> {
     digest_of(text.as_bytes(), text.len() as u64, None)
 }
@@ -74,7 +74,7 @@ fn digest_of(mut text: impl Read, bytes: u64, commit: Option<&str>) -> io::Resul
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// Computes the fingerprint that identifies a machine.
+/// Computes the fingerprint that identifies a machine by these facts.
 pub(crate) fn fingerprint(facts: &[(&str, String)]) -> String {
     let mut digest = Sha256::new();
     for (name, value) in facts {
@@ -114,7 +114,7 @@ mod tests {
             let (_, mut packed) = pack(|sink| sink.write_all(&text)).expect("memory takes it");
             let place = place % packed.len();
             packed[place] ^= 1 << bit;
-            // A bit without meaning may have any value.
+            // Flipping an unused bit leaves the text intact.
             let read = unpack(&packed, text.len() as u64);
             prop_assert!(read.is_err() || read == Ok(text));
         }

@@ -1,10 +1,10 @@
-//! Reads the rows of samples in an SQLite file from its pages, one by one, without using the pages
+//! Reads the rows of samples in an SQLite file directly from its pages, without using the pages
 //! that point to them.
 //!
-//! This is for files that SQLite itself can no longer read. A leaf page of a table is marked as
-//! such, and rows other than samples have another shape; the checksum of a row's contents shows
-//! whether it is intact. For the layout, see SQLite's "Database File Format", 1.6, 2.3 and 4.
-//! Nothing in a damaged file is trusted: every number may have any value.
+//! This is for files that SQLite itself can no longer read. A leaf page of a table is recognized by
+//! its first byte, and a row of samples by the layout of its record. The checksum of a row's
+//! contents shows if it is intact. For the file format, see SQLite's "Database File Format", 1.6,
+//! 2.3 and 4. Nothing in a damaged file is trusted: every number may have any value.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -15,33 +15,34 @@ use std::path::Path;
 const USUAL: usize = 4096;
 /// First byte of a leaf page of a table.
 const LEAF: u8 = 13;
-/// Bytes before the first frame of a log, and before the page in each frame.
+/// Size of the header of a write-ahead log in bytes. The frames follow it.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
-/// A row of samples: length of the text, and the compressed text; `None` if a part of it is lost.
+/// Row of samples: the length of the text in bytes, and the compressed text. `None` if a part of
+/// the row is lost.
 pub(crate) type Packed = Option<(u64, Vec<u8>)>;
 
-/// A file and its write-ahead log, if it has one.
+/// An SQLite file with its write-ahead log, if any.
 pub(crate) struct Pages {
     file: File,
     log: Option<File>,
-    /// Byte offsets in the log of the latest versions of pages.
+    /// Offset in the log, in bytes, of the latest version of a page, by page number.
     later: HashMap<u32, u64>,
     count: u32,
     size: usize,
-    /// Bytes of a page that SQLite uses.
+    /// Number of bytes of a page that SQLite uses.
     usable: usize,
 }
 
-/// Fills `bytes` from an offset in a file.
+/// Fills `bytes` from a file, starting at the offset `at`.
 fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(bytes)
 }
 
 impl Pages {
-    /// Opens a file, with its log if there is one.
+    /// Opens a file, and its write-ahead log if there is one.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -67,7 +68,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Finds the pages that have a later version in the log, up to the last complete transaction.
+    /// Finds the pages that have a later version in the log, up to its last complete transaction.
     fn read_log(&mut self) {
         let Some(log) = &self.log else { return };
         let mut header = [0; LOG_HEADER as usize];
@@ -78,7 +79,7 @@ impl Pages {
         let mut at = LOG_HEADER;
         let mut frame = [0; FRAME_HEADER as usize];
         let mut most = self.count;
-        // Frames from before the last reset of the log have other salts.
+        // Frames written before the last reset of the log have other salts.
         while read_at(log, &mut frame, at).is_ok() && frame[8..16] == header[16..24] {
             pending.push((number(&frame, 0), at + FRAME_HEADER));
             at += FRAME_HEADER + self.size as u64;
@@ -90,7 +91,7 @@ impl Pages {
         }
     }
 
-    /// Reads a page, numbered from 1.
+    /// Reads a page by its number, counted from 1. Returns `None` if it cannot be read.
     fn page(&self, number: u32) -> Option<Vec<u8>> {
         let mut page = vec![0; self.size];
         let before = u64::from(number.checked_sub(1)?) * self.size as u64;
@@ -101,7 +102,7 @@ impl Pages {
         read.ok().map(|()| page)
     }
 
-    /// Returns the unused pages, whose contents were removed.
+    /// Returns the numbers of the free pages, which contain only removed data.
     fn free(&self) -> HashSet<u32> {
         let mut free = HashSet::new();
         let mut trunk = self.page(1).map_or(0, |first| number(&first, 32));
@@ -120,7 +121,7 @@ impl Pages {
     /// If `take` fails.
     pub fn rows<E>(&self, mut take: impl FnMut(i64, Packed) -> Result<(), E>) -> Result<(), E> {
         let free = self.free();
-        // The first page belongs to the list of tables.
+        // Page 1 belongs to SQLite's table of the schema.
         for at in (2..=self.count).filter(|at| !free.contains(at)) {
             let Some(page) = self.page(at).filter(|page| page[0] == LEAF) else { continue };
             let cells = usize::from(short(&page, 3)).min(self.usable / 4);
@@ -157,7 +158,7 @@ impl Pages {
         Some((id, packed))
     }
 
-    /// Reads a record including its overflow pages.
+    /// Reads a record, including its overflow pages.
     fn whole(&self, begun: &[u8], payload: usize, mut next: u32) -> Option<Vec<u8>> {
         let mut record = begun.to_vec();
         while record.len() < payload {
@@ -170,9 +171,9 @@ impl Pages {
     }
 }
 
-/// Positions of the parts of a samples record.
+/// Layout of a record of samples, as offsets and lengths in bytes.
 struct Shape {
-    /// Serial type of the length, and its offset.
+    /// SQLite's serial type of the length field.
     kind: i64,
     length: usize,
     blob: usize,
@@ -180,8 +181,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape of a samples record, which consists of NULL (the run's id is the id of the
-    /// row), a length, and bytes. `None` for any other record.
+    /// Returns the layout of a record of samples; `None` for any other record. A record of samples
+    /// consists of NULL (the id of the run is that of the row), a length, and bytes.
     fn of(record: &[u8], payload: usize) -> Option<Self> {
         let (header, at) = varint(record)?;
         let (own, next) = varint(record.get(at..)?)?;
@@ -215,7 +216,7 @@ impl Shape {
     }
 }
 
-/// Reads four bytes; 0 if they do not exist.
+/// Reads a big-endian number of four bytes at `at`; 0 beyond the end.
 fn number(bytes: &[u8], at: usize) -> u32 {
     let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
     four.map_or(0, u32::from_be_bytes)
@@ -226,7 +227,7 @@ fn short(bytes: &[u8], at: usize) -> u16 {
     two.map_or(0, u16::from_be_bytes)
 }
 
-/// Reads a number of one to nine bytes. Returns it with its length.
+/// Reads an SQLite varint of one to nine bytes. Returns the number and its length in bytes.
 fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut number: u64 = 0;
     for (place, &byte) in bytes.iter().enumerate().take(9) {

@@ -1,5 +1,5 @@
-//! Queries over a whole project, for its pages: the runs with their results, all benchmarks and
-//! metrics, and the state of the machines.
+//! Queries over a whole project, for its web pages: the runs with their results, all benchmarks and
+//! metrics, and the states of the machines.
 
 use crate::db::values;
 use crate::error::StoreError;
@@ -10,14 +10,14 @@ use assay_analysis::history::{Benchmark, Run, RunResult};
 use assay_data::Metric;
 use std::collections::HashSet;
 
-/// A number that a run recorded about the state of its machine.
+/// Number that a run recorded about the state of its machine, such as its load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineState {
     /// Id of the run.
     pub run: i64,
-    /// Name of the fact in the environment of runs.
+    /// Name of the fact in the run's environment.
     pub name: String,
-    /// Value, in base units.
+    /// Value, in the base unit of the fact.
     pub value: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Queries: lists of runs, single runs, and series of a benchmark. Samples are decompressed only
-//! when requested.
+//! Queries: lists of runs, single runs, and series of a benchmark. The samples of a run are
+//! decompressed only when requested.
 
 use crate::add::machine_of;
 use crate::db::{DbError, Row, values};
@@ -16,17 +16,17 @@ use assay_data::{Better, Environment, Finding, Metric, ParameterValue, Severity,
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// Number of recent runs checked for missing benchmarks.
+/// Maximum number of later runs that are checked for a missing benchmark.
 const LOOKED_AT: i64 = 20;
 
 /// Selection of the series of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesSelection<'a> {
-    /// Only this metric; `None` for all.
+    /// Name of the only metric to return; `None` for all metrics.
     pub metric: Option<&'a str>,
-    /// Only the machine of this name or fingerprint; `None` for all.
+    /// Name or fingerprint of the only machine to return; `None` for all machines.
     pub machine: Option<&'a str>,
-    /// Maximum number of runs, counted from the latest.
+    /// Maximum number of runs in a series, counted from the latest.
     pub last: Option<usize>,
 }
 
@@ -60,8 +60,8 @@ impl Store {
         self.rows(&statement, values![project, most], run)
     }
 
-    /// Returns the run whose digest begins with `asked`; `last` stands for the run added last,
-    /// regardless of the clocks.
+    /// Returns the run whose digest begins with `asked`. The word `last` selects the run that was
+    /// added last, regardless of the clocks.
     ///
     /// # Errors
     /// If no run or several runs match, or the store cannot be read.
@@ -96,7 +96,7 @@ impl Store {
     /// Returns the text of a run's `.assay` file.
     ///
     /// # Errors
-    /// If it no longer exists or is damaged.
+    /// If the text is missing or damaged, or the store cannot be read.
     pub fn text(&self, run: &Run) -> Result<Vec<u8>, StoreError> {
         let bad = |problem: String| StoreError::BadSamples { run: run.short().to_owned(), problem };
         let packed = self.rows(sql::SAMPLES, values![run.id], |row| {
@@ -151,7 +151,7 @@ impl Store {
         self.rows(sql::BENCHMARKS, values![project], |row| row.get(0))
     }
 
-    /// Returns the old names of benchmarks with the new ones.
+    /// Returns the renamed benchmarks of a project as pairs of the old and the new name.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -224,8 +224,8 @@ impl Store {
         Ok(found.into_iter().map(|(_, _, series)| series).collect())
     }
 
-    /// Returns when a benchmark vanished from the runs that it belonged to, if it did; see
-    /// [`Self::vanished_among`].
+    /// Returns the last run of a benchmark that has vanished, and the number of later runs that
+    /// lack it. `None` if the benchmark has not vanished, as defined at [`Self::vanished_among`].
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -234,9 +234,9 @@ impl Store {
         Ok(found.into_iter().next().map(|(_, vanished)| vanished))
     }
 
-    /// Returns the benchmarks that are missing from the runs that they belonged to: later runs on
-    /// the same machine that contain at least half of the other benchmarks from the missing
-    /// benchmark's last run. A benchmark that was alone in its run never counts as missing.
+    /// Returns the benchmarks that have vanished. A benchmark has vanished if it is missing from a
+    /// later run on the same machine, and that run contains at least half of the other benchmarks
+    /// of its last run. A benchmark that was alone in its last run never counts as missing.
     /// O(results of these benchmarks).
     ///
     /// # Errors
@@ -258,7 +258,7 @@ impl Store {
                 last = last.max(found.first().copied());
             }
             let Some((_, last)) = last else { continue };
-            // Most benchmarks have the same last run, and no run came after it.
+            // Many benchmarks have the same last run, so the runs after it are queried only once.
             if let Entry::Vacant(unknown) = later_than.entry(last) {
                 let later = self.rows(sql::LATER, values![last, LOOKED_AT], |row| row.get(0))?;
                 unknown.insert(later);

@@ -1,6 +1,6 @@
 //! Salvages a damaged store: recovers every run whose samples are intact, whatever else is damaged.
-//! Rows of samples are searched for on every page of the file ([`crate::pages`]), so that only the
-//! contents of a damaged page itself are lost, not those of the pages that it points to. SQLite is
+//! All pages of the file are searched for rows of samples ([`crate::pages`]). A damaged page
+//! therefore costs only the rows on it, and not those on the pages that it points to. SQLite is
 //! used only to find out which runs should exist.
 
 use crate::error::StoreError;
@@ -16,9 +16,9 @@ use std::path::Path;
 /// Outcome of salvaging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SalvagedStore {
-    /// Number of runs recovered.
+    /// Number of recovered runs.
     pub runs: u64,
-    /// Number of existing runs that cannot be read.
+    /// Number of runs that exist in the store but cannot be recovered.
     pub lost: u64,
 }
 
@@ -37,8 +37,8 @@ pub fn salvage<E: From<StoreError>>(
     let pages = Pages::open(path).map_err(StoreError::from)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let index = Connection::open_with_flags(path, flags).ok();
-    // The digest of a run according to the list of runs; `None` if the run was removed, and an
-    // error if the list is damaged there.
+    // Looks up the digest of a run in the list of runs. `None` means that the run was removed, and
+    // an error that the list is damaged.
     let listed = |id: i64| -> Result<Option<String>, ()> {
         let db = index.as_ref().ok_or(())?;
         let digest = db.query_row(sql::DIGEST_OF, params![id], |row| row.get(0));
@@ -70,12 +70,12 @@ pub fn salvage<E: From<StoreError>>(
         let can_be_missed = index.is_some() && listed(id) != Ok(None);
         !saved.contains(&id) && (broken.contains(&id) || can_be_missed)
     };
-    // A damaged number may have any value; no store has that many runs.
+    // Limits the loop, because a damaged id may have any value. No store has this many runs.
     let lost = (1..=highest.min(10_000_000)).filter(|&id| is_lost(id)).count() as u64;
     Ok(SalvagedStore { runs: saved.len() as u64, lost })
 }
 
-/// Returns the name of a run: its digest or, if that is lost or invalid, its id.
+/// Returns the name of a run: the short form of its digest or, if that is lost or invalid, its id.
 fn name(id: i64, listed: Result<Option<String>, ()>) -> String {
     match listed {
         Ok(Some(digest)) if digest.len() >= 10 && digest.bytes().all(|b| b.is_ascii_hexdigit()) => {

@@ -1,4 +1,4 @@
-//! The parts of the PostgreSQL client that this crate needs.
+//! Wrapper of the PostgreSQL client, with the operations that this crate needs.
 
 use crate::sql;
 use crate::trouble::Trouble;
@@ -16,14 +16,14 @@ use std::time::Duration;
 /// Maximum time to wait for a connection to a server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Everything needed to connect: hosts, database, user, password.
+/// Parameters of a connection: hosts, database, user and password.
 pub(crate) type Address = postgres::Config;
 /// One row of a result.
 pub type ServerRow = postgres::Row;
-/// The reason a statement failed.
+/// Error of a failed statement or connection.
 pub type ServerError = postgres::Error;
 
-/// A connection with its prepared statements.
+/// Connection to a server, with its prepared statements.
 pub struct Client {
     connection: postgres::Client,
     prepared: HashMap<String, postgres::Statement>,
@@ -31,7 +31,8 @@ pub struct Client {
 
 /// Parses the address of a database. `password` is used if the address has none.
 ///
-/// # Errors If the address is malformed or requires TLS; the error is the reason in words.
+/// # Errors
+/// If the address is malformed or requires TLS. The error is a description of the reason.
 pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, String> {
     let mut config: Address = address.parse().map_err(|error: ServerError| words(&error))?;
     if config.get_ssl_mode() == SslMode::Require {
@@ -47,7 +48,7 @@ pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, St
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(PATIENCE);
     }
-    // Without this, a disconnected cable would not be noticed.
+    // Without this limit, a disconnected cable would go unnoticed for many minutes.
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(3 * PATIENCE);
     }
@@ -69,7 +70,7 @@ impl Client {
         Ok(prepared)
     }
 
-    /// Returns all rows of a result.
+    /// Runs a query and returns all rows of its result.
     pub(crate) fn rows(
         &mut self,
         statement: &str,
@@ -99,7 +100,7 @@ fn as_parameters<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// Types that a column of a server's row can be read as.
+/// Type that a column of a server's row can be read as.
 pub(crate) trait FromServer: Sized {
     /// Returns the value of a column.
     fn from_server(row: &ServerRow, at: usize) -> Result<Self, ServerError>;
@@ -111,7 +112,7 @@ impl<T: for<'a> FromSql<'a>> FromServer for T {
     }
 }
 
-/// Returns a text column, undoing the replacements of [`escaped`].
+/// Returns the value of a text column, with the escapes of [`escaped`] decoded.
 pub(crate) fn text(row: &ServerRow, at: usize) -> Result<Option<String>, ServerError> {
     Ok(row.try_get::<_, Option<String>>(at)?.map(|text| unescaped(&text)))
 }
@@ -139,7 +140,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// Replaces NUL characters, which names may contain but a PostgreSQL text may not.
+/// Escapes NUL characters, which may occur in names but not in a PostgreSQL text.
 fn escaped(text: &str) -> String {
     text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0")
 }
@@ -184,8 +185,7 @@ fn kind(error: &ServerError) -> Trouble {
     }
 }
 
-/// Returns the server's own message or, if there is none, the reason, without the library's
-/// wording.
+/// Returns the server's message or, if there is none, that of the underlying error.
 fn words(error: &ServerError) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => said.message().to_owned(),

@@ -1,9 +1,9 @@
-//! The pages of a history, generated from its store: individually by name on demand, or all of
-//! them, reading every result once.
+//! Generates the web pages of a history from its store: single pages on demand by their path, or
+//! all of them, reading every result once.
 //!
-//! The layout of the pages is in `assay_report::site`; serving browsers and querying git about
+//! The layout of the pages is in `assay_report::site`. Serving browsers and querying git about
 //! commits ([`Narrow`]) are left to the caller. Only the results of one benchmark are in memory at
-//! a time; the data about all benchmarks, a line for each and their changes, are generated once.
+//! a time. The summary of all benchmarks (one row for each, and their changes) is computed once.
 
 mod everything;
 
@@ -29,60 +29,62 @@ use std::collections::BTreeMap;
 /// Confidence of intervals and of the locations of changes.
 const CONFIDENCE: f64 = 0.95;
 
-/// A series, and the commands that narrow down its changes.
+/// Trend of a series, and for each of its changes the command that narrows it down, if any.
 type DrawnSeries = (Trend, Vec<Option<String>>);
 
-/// Functions that return the command to narrow down changes, if there is one.
+/// Functions that return a command with which the user can narrow down a change to fewer commits.
+/// They return `None` if there is no useful command.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow {
-    /// For a change of one series.
+    /// Returns the command for a change of one series.
     pub change: fn(&Store, &str, &Trend, &Change) -> Option<String>,
-    /// For an event with several changes.
+    /// Returns the command for an event, which consists of several changes.
     pub event: fn(&Store, &str, &Event) -> Option<String>,
 }
 
 impl Narrow {
-    /// Returns no commands: for revisions that are not commits of an available repository.
+    /// Functions that never return a command, for use if the revisions are not commits of an
+    /// available repository.
     pub const NOTHING: Self = Self { change: |_, _, _, _| None, event: |_, _, _| None };
 }
 
-/// The subject of the pages.
+/// Subject of the pages.
 #[derive(Clone, Debug)]
 pub struct SiteSubject<'a> {
-    /// The project.
+    /// Name of the project.
     pub project: &'a str,
     /// Name and version of the generating program.
     pub tool: &'a str,
-    /// Address of the site these pages are part of, if any.
+    /// Address of the site that these pages are a part of, if any.
     pub part_of: Option<&'a str>,
-    /// If true, names are not redacted and may contain paths and apparent secrets.
+    /// True if names are not redacted, so that they may contain paths and apparent secrets.
     pub unredacted: bool,
-    /// Commands to narrow down changes.
+    /// Functions that return commands to narrow down changes.
     pub narrow: Narrow,
 }
 
-/// The pages of one project, from an owned or borrowed store.
+/// Web pages of one project, from an owned or borrowed store.
 #[derive(Debug)]
 pub struct Site<S> {
     store: S,
     narrow: Narrow,
-    /// If true, names are not redacted and may contain paths and apparent secrets.
+    /// True if names are not redacted, so that they may contain paths and apparent secrets.
     unredacted: bool,
     frame: Frame,
     index: Index,
     benchmarks: Vec<Benchmark>,
     /// Names of the benchmarks as shown on pages.
     names: Vec<String>,
-    /// Files of the benchmarks, in the same order.
+    /// File names of the benchmarks' pages without their extension, in the order of `names`.
     files: Vec<String>,
-    /// Accepted levels, with benchmark names as shown on pages.
+    /// Accepted levels, with the names of benchmarks as shown on pages.
     blessings: Vec<Blessing>,
     last: Option<Run>,
     /// Summary of all benchmarks, generated on first use.
     whole: Option<Whole>,
 }
 
-/// Summary of all benchmarks.
+/// Summary of all benchmarks, for the first page.
 #[derive(Debug, Default)]
 struct Whole {
     rows: BTreeMap<usize, Row>,
@@ -93,7 +95,7 @@ struct Whole {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Reads the data shared by all pages. O(results), without reading any of them completely.
+    /// Reads the data that all pages share. O(results), but the values of results are not read.
     ///
     /// # Errors
     ///
@@ -127,8 +129,8 @@ impl<S: Borrow<Store>> Site<S> {
         self.store.borrow()
     }
 
-    /// Returns the path, within the site, of the page of the benchmark with this name; that of the
-    /// first page if there is no such benchmark, or several.
+    /// Returns the path, within the site, of the page of the benchmark with this name. Returns the
+    /// path of the first page if no benchmark or several benchmarks have this name.
     pub fn place_of(&self, benchmark: &str) -> String {
         let mut found =
             (0..self.benchmarks.len()).filter(|&n| self.benchmarks[n].name == benchmark);
@@ -138,7 +140,7 @@ impl<S: Borrow<Store>> Site<S> {
         }
     }
 
-    /// Rereads the data shared by all pages, if runs were added or removed since.
+    /// Rereads the data that all pages share, if the project has changed since they were read.
     ///
     /// # Errors
     ///
@@ -171,7 +173,8 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// Returns the page, script or style at this path within the site; `None` if there is none.
+    /// Returns the page, script or style at a path within the site; `None` if nothing has this
+    /// path.
     ///
     /// # Errors
     ///
@@ -221,7 +224,8 @@ impl<S: Borrow<Store>> Site<S> {
         data::series(key, trend, narrow, &numbers, &self.frame.stamp)
     }
 
-    /// Returns the contents of one file of runs: their results, read run by run.
+    /// Returns the contents of one data file, which contains the results of several runs. The runs
+    /// are read one by one.
     fn file_of_runs(&self, file: usize) -> anyhow::Result<Option<String>> {
         let together = data::runs_of_a_file(&self.index);
         let from = file.saturating_mul(together);
@@ -246,9 +250,9 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(Some(text))
     }
 
-    /// Returns all series of the benchmarks with this name, for one metric or for all, by the
-    /// number of the benchmark. Series of the deciding metric come first. Runs added since the
-    /// index was read are left out.
+    /// Returns all series of the benchmarks with this name, for one metric or for all, keyed by the
+    /// index of the benchmark. Series of the metric that decides the verdict of the last run come
+    /// first. Runs added since the index was read are left out.
     fn found(
         &self,
         name: &str,
@@ -276,7 +280,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(found)
     }
 
-    /// Returns the trend of a series, with the commands to narrow down its changes.
+    /// Computes the trend of a series, with the commands to narrow down its changes.
     fn trend(&self, series: Series) -> DrawnSeries {
         let trend = trend(series, CONFIDENCE).accepting(&self.blessings);
         let narrow = |change| {
@@ -323,7 +327,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(site::benchmark(&page)?)
     }
 
-    /// Returns a finding for each benchmark with this name that later runs lack.
+    /// Returns a finding if the benchmark with this name is missing from later runs.
     fn gone(&self, name: &str) -> anyhow::Result<Vec<Finding>> {
         let Some(gone) = self.store().vanished(&self.frame.project, name)? else {
             return Ok(Vec::new());
@@ -331,12 +335,12 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(vec![vanished(&self.shown(name), &gone)])
     }
 
-    /// Returns a name as shown on pages.
+    /// Returns a name as shown on pages: redacted, unless the site is unredacted.
     fn shown(&self, name: &str) -> String {
         if self.unredacted { name.to_owned() } else { publishable(name) }
     }
 
-    /// Records all benchmarks that are missing from later runs.
+    /// Adds a finding to the summary for each benchmark that is missing from later runs.
     fn note_gone(&self, whole: &mut Whole) -> anyhow::Result<()> {
         let project = &self.frame.project;
         let gone = self.store().vanished_among(project, &self.store().benchmarks(project)?)?;
@@ -344,7 +348,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// Returns the summary of all benchmarks, generating it on the first call.
+    /// Returns the summary of all benchmarks. It is computed on the first call.
     fn whole(&mut self) -> anyhow::Result<&Whole> {
         if self.whole.is_none() {
             let mut whole = Whole::default();
@@ -368,8 +372,8 @@ impl<S: Borrow<Store>> Site<S> {
         self.whole.as_ref().context("it was just made")
     }
 
-    /// Records the summary of a benchmark: the first of its series, and those of the same metric on
-    /// other machines.
+    /// Adds a benchmark to the summary. Its row shows the first series, and its changes are those
+    /// of all series with the same metric, which differ by machine.
     fn note_all<'t>(
         &self,
         whole: &mut Whole,
@@ -386,7 +390,7 @@ impl<S: Borrow<Store>> Site<S> {
         same.for_each(|trend| whole.gathering.add(trend));
     }
 
-    /// Records the summary of a single series of a benchmark.
+    /// Adds the row of a benchmark to the summary, from one of its series.
     fn note(&self, whole: &mut Whole, number: usize, trend: &Trend) {
         let file = &self.files[number];
         whole.rows.insert(number, Row::of(trend, file));
@@ -397,7 +401,8 @@ impl<S: Borrow<Store>> Site<S> {
             let mut before: Vec<&Point> =
                 points.iter().filter(|point| !is_own(&point.recording)).collect();
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
-            // Shrink the kept data to their size, because there are many benchmarks.
+            // Keep only the latest points, which suffice for the gate, because there are many
+            // benchmarks.
             let mut before: Vec<Point> =
                 before.into_iter().take(GateSettings::default().window + 3).cloned().collect();
             if let Some(blessing) = last_blessing(&self.blessings, &trend.series.benchmark.name) {
@@ -412,7 +417,8 @@ impl<S: Borrow<Store>> Site<S> {
         }
     }
 
-    /// Combines the changes of all benchmarks.
+    /// Combines the changes of all benchmarks to events, with the commands to narrow down the
+    /// latest ones.
     fn combine(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
         let events = gathering.finish();
         let narrow = |event| {
@@ -463,7 +469,7 @@ impl<S: Borrow<Store>> Site<S> {
         ))
     }
 
-    /// Returns the page about the machines, and its data.
+    /// Returns the page about the machines, and its data script.
     fn machines(&self) -> anyhow::Result<(String, String)> {
         let states = self.store().machine_states(&self.frame.project)?;
         let states: Vec<(i64, String, f64)> = states
@@ -475,13 +481,13 @@ impl<S: Borrow<Store>> Site<S> {
     }
 }
 
-/// Returns the finding that a benchmark vanished.
+/// Returns the finding that a benchmark has vanished.
 pub fn vanished(name: &str, gone: &Vanished) -> Finding {
     let last = gone.last.revision.as_ref().map_or_else(|| gone.last.short(), |r| r.short());
     trend::vanished(name, last, gone.runs)
 }
 
-/// Returns a file shared by all sites.
+/// Returns the name and contents of a script or style that all sites share.
 fn asset(path: &str) -> Option<(&'static str, &'static str)> {
     let name = path.strip_prefix(site::ASSETS)?.strip_prefix('/')?;
     site::SHARED.into_iter().find(|(known, _)| *known == name)

@@ -1,12 +1,12 @@
-//! All statements that the store runs. They are written in the common dialect of SQLite and
-//! PostgreSQL; the few differences are translated by [`in_postgres`], or both versions are given
-//! below.
+//! SQL statements of the store. They are written in the common dialect of SQLite and PostgreSQL.
+//! The few differences are translated by [`in_postgres`], or there is a statement for each
+//! database.
 
-/// Stored in place of a direction for metrics that have none.
+/// Value stored instead of a direction if a metric has none.
 pub(crate) const UNDIRECTED: &str = "unknown";
 
-/// Translates a statement to PostgreSQL: parameter markers and column types. Texts are collated by
-/// their bytes, as in SQLite.
+/// Translates the parameter markers and column types of a statement to PostgreSQL. Texts are
+/// collated by their bytes, as in SQLite.
 pub(crate) fn in_postgres(statement: &str) -> String {
     let words = [
         ("?", "$"),
@@ -20,47 +20,46 @@ pub(crate) fn in_postgres(statement: &str) -> String {
     words.iter().fold(statement.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Begins a write transaction. One program writes at a time, and the others wait.
+/// Begins a write transaction in a file. Only one program writes at a time; the others wait.
 pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
-/// Begins a write transaction under an advisory lock, for which the others wait. Its number is
-/// `assa`, which is unlikely to be used by another lock of the database.
+/// Begins a write transaction on a server. An advisory lock makes other writers wait. The lock's
+/// number is `assa` in ASCII, which is unlikely to be used by another lock of the database.
 pub(crate) const BEGIN_SERVER: &str =
     "BEGIN; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(1634956129)";
-/// Begins a write transaction that does not exclude others.
+/// Begins a write transaction on a server that does not exclude other writers.
 pub(crate) const BEGIN_BESIDE: &str = "BEGIN; SET LOCAL lock_timeout = '10s'";
-/// Rewrites the file without free pages, and then resets the log, which would otherwise keep taking
-/// as much space as everything that was rewritten.
+/// Rewrites the file without free pages, and then truncates the log, which would otherwise keep as
+/// much space as everything that was rewritten.
 pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
 
-/// Begins a consistent read of everything.
+/// Begins a transaction in which everything is read from one snapshot.
 pub(crate) const SNAPSHOT_FILE: &str = "BEGIN";
 pub(crate) const SNAPSHOT_SERVER: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// All tables with rows of their own, in the order of their creation. The version of the history is
-/// not copied.
+/// Lists the tables to copy, in the order of their creation. The version of the store is not
+/// copied.
 pub(crate) const TABLES_FILE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
 pub(crate) const TABLES_SERVER: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE n.nspname = 'assay' AND c.relkind = 'r' AND c.relname <> 'version' ORDER BY c.oid";
 pub(crate) const COLUMNS_FILE: &str = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
 pub(crate) const COLUMNS_SERVER: &str = "SELECT column_name::text, data_type::text FROM information_schema.columns \
      WHERE table_schema = 'assay' AND table_name = ?1 ORDER BY ordinal_position";
-/// Tests whether a server assigns the ids of a table.
+/// Returns 1 if the server assigns the ids of a table, otherwise 0.
 pub(crate) const COUNTS_SERVER: &str = "SELECT count(*) FROM information_schema.columns \
      WHERE table_schema = 'assay' AND table_name = ?1 AND column_name = 'id' AND is_identity = 'YES'";
-/// Number of rows fetched at a time.
+/// Number of rows fetched at a time from a cursor.
 pub(crate) const FETCHED: usize = 1000;
-/// Number of rows inserted at a time. With the largest number of columns of any table, this is
-/// fewer values than either database allows in one statement.
+/// Number of rows inserted by one statement. Even for the table with the most columns, the number
+/// of values is below the limit of both databases.
 pub(crate) const ADDED: usize = 100;
 /// Defers the check of references between rows until all rows are present.
 pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
 
-/// Tests whether a file contains any table.
+/// Counts the tables and indexes of a file; 0 if it is empty.
 pub(crate) const FILE_TABLES: &str = "SELECT count(*) FROM sqlite_master";
 
-/// Statements at the beginning of every connection to a server. The tables have a schema of their
-/// own.
+/// Settings of every connection to a server. The tables are in a schema of their own.
 pub(crate) const SERVER_BEGIN: &str =
     "SET search_path TO assay; SET client_min_messages TO warning";
 pub(crate) const SERVER_READS: &str = "SET default_transaction_read_only TO on";
@@ -74,7 +73,7 @@ pub(crate) const SERVER_NEW_VERSION: &str =
 pub(crate) const SERVER_VERSION: &str = "SELECT number FROM version";
 pub(crate) const SERVER_SET_VERSION: &str = "UPDATE version SET number = ?1";
 
-/// The history of the schema, one migration per version.
+/// Migrations of the schema, one for each version.
 pub(crate) const MIGRATIONS: [&str; 2] =
     [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
@@ -103,11 +102,11 @@ pub(crate) const BENCHMARK: &str =
     "SELECT id FROM benchmark WHERE project = ?1 AND name = ?2 AND parameters = ?3 AND role = ?4";
 pub(crate) const ADD_BENCHMARK: &str =
     "INSERT INTO benchmark (project, name, parameters, role) VALUES (?1, ?2, ?3, ?4) RETURNING id";
-/// Current names of benchmarks.
+/// Lists the current names of a project's benchmarks.
 pub(crate) const BENCHMARKS: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name FROM benchmark b \
      LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1";
-/// All benchmarks that currently have a name. Two conditions joined by `OR` would read every
-/// benchmark of the project; each of these uses the index.
+/// Selects the benchmarks with the current name `?2`. The two halves of the `UNION` each use the
+/// index, whereas a condition with `OR` would read every benchmark of the project.
 pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE project = ?1 AND name = ?2 \
      AND NOT EXISTS (SELECT 1 FROM alias WHERE project = ?1 AND old = ?2) \
      UNION SELECT id, parameters, role FROM benchmark WHERE project = ?1 \
@@ -116,7 +115,7 @@ pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE
 pub(crate) const ALIASES: &str = "SELECT old, new FROM alias WHERE project = ?1 ORDER BY old";
 pub(crate) const SET_ALIAS: &str = "INSERT INTO alias (project, old, new) VALUES (?1, ?2, ?3) \
      ON CONFLICT (project, old) DO UPDATE SET new = excluded.new";
-/// Redirects aliases of the old name to the new one.
+/// Redirects the aliases that lead to the old name to the new one.
 pub(crate) const MOVE_ALIASES: &str = "UPDATE alias SET new = ?3 WHERE project = ?1 AND new = ?2";
 pub(crate) const REMOVE_ALIAS: &str = "DELETE FROM alias WHERE project = ?1 AND old = ?2";
 
@@ -146,7 +145,7 @@ pub(crate) const ADD_STATE: &str =
     "INSERT INTO machine_state (recording, name, value) VALUES (?1, ?2, ?3)";
 pub(crate) const REMOVE_RECORDING: &str = "DELETE FROM recording WHERE id = ?1";
 
-/// The columns from which [`crate::query`] reads a recording.
+/// Selects the columns from which [`crate::query`] reads a run. A condition must be appended.
 pub(crate) const RECORDING: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \
      m.name, m.fingerprint, v.commit_name, v.parent, v.ordinal, v.committed, x.name FROM recording r \
      JOIN machine m ON m.id = r.machine LEFT JOIN revision v ON v.id = r.revision \
@@ -168,9 +167,9 @@ pub(crate) const COMPARISONS: &str = "SELECT subject, reference, verdict, ratio,
 pub(crate) const FINDINGS: &str =
     "SELECT code, severity, message FROM finding WHERE recording = ?1 ORDER BY place";
 
-/// The metrics and machines for which a benchmark has results, and the time at which the last one
-/// was measured. Uses two index probes for each, rather than reading every result. `?2` is the name
-/// of the metric, `?3` the name or fingerprint of the machine; NULL means any.
+/// Lists the metrics and machines for which a benchmark has results, each with the time of its
+/// latest result. Makes two index probes for each of them instead of reading every result. `?2` is
+/// the name of the metric, and `?3` the name or fingerprint of the machine; NULL means any.
 pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      SELECT (SELECT s.metric FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1), \
             (SELECT s.machine FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1) \
@@ -184,46 +183,48 @@ pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      (SELECT max(s.started) FROM result s WHERE s.benchmark = ?1 AND s.metric = k.metric AND s.machine = k.machine) \
      FROM kind k JOIN metric x ON x.id = k.metric JOIN machine m ON m.id = k.machine \
      WHERE x.name = coalesce(?2, x.name) AND (m.name = coalesce(?3, m.name) OR m.fingerprint = ?3) ORDER BY x.id, m.id";
-/// Results for a benchmark, metric and machine, the latest first: one range of the index.
+/// Selects the results for a benchmark, metric and machine, the latest first. They are one range of
+/// the index.
 pub(crate) const SERIES: &str = "SELECT r.digest, s.started, v.commit_name, v.parent, v.ordinal, v.committed, s.n, s.units, \
      s.centre, s.lower, s.upper FROM result s JOIN recording r ON r.id = s.recording \
      LEFT JOIN revision v ON v.id = s.revision \
      WHERE s.benchmark = ?1 AND s.metric = ?2 AND s.machine = ?3 ORDER BY s.started DESC, s.recording DESC LIMIT ?4";
 
-/// The last recording of a benchmark on any machine.
+/// Selects the last run of a benchmark on any machine.
 pub(crate) const LAST_OF: &str = "SELECT started, recording FROM result WHERE benchmark = ?1 ORDER BY started DESC, recording DESC LIMIT 1";
-/// The benchmarks of a recording.
+/// Lists the benchmarks of a run.
 pub(crate) const SUITE: &str = "SELECT DISTINCT benchmark FROM result WHERE recording = ?1";
-/// Recordings of the same machine and project after a given one, the latest first.
+/// Lists the runs of the same machine and project after a given run, the latest first.
 pub(crate) const LATER: &str = "SELECT l.id FROM recording r JOIN recording l ON l.project = r.project AND l.machine = r.machine \
      AND (l.started, l.id) > (r.started, r.id) WHERE r.id = ?1 ORDER BY l.started DESC, l.id DESC LIMIT ?2";
 
-/// Numbers that change whenever a run is added or removed.
+/// Numbers that change when a run is added or removed.
 pub(crate) const STAMP: &str = "SELECT count(*), coalesce(max(id), 0), coalesce(max(added), 0) FROM recording WHERE project = ?1";
-/// The columns of [`RECORDING`], once for each revision that a run measured.
+/// Selects the columns of [`RECORDING`] for all runs of a project. A run occurs once for each
+/// revision that it measured.
 pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \
      m.name, m.fingerprint, v.commit_name, v.parent, v.ordinal, v.committed, x.name \
      FROM (SELECT DISTINCT s.recording, s.revision FROM result s) d \
      JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine \
      LEFT JOIN revision v ON v.id = d.revision LEFT JOIN metric x ON x.id = r.metric \
      WHERE r.project = ?1 ORDER BY r.id, v.id";
-/// The commits measured by runs on a machine.
+/// Lists the commits measured on a machine.
 pub(crate) const COMMITS: &str = "SELECT DISTINCT v.commit_name FROM (SELECT DISTINCT s.recording, s.revision FROM result s) d \
      JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine JOIN revision v ON v.id = d.revision \
      WHERE r.project = ?1 AND m.fingerprint = ?2";
-/// Results of a run, with the revision of each.
+/// Lists the results of a run, each with the commit that it measured.
 pub(crate) const RESULTS_OF: &str = "SELECT coalesce(a.new, b.name), b.parameters, b.role, x.name, x.unit, x.better, x.exact, \
      s.n, s.units, s.centre, s.lower, s.upper, v.commit_name FROM result s JOIN benchmark b ON b.id = s.benchmark \
      JOIN metric x ON x.id = s.metric LEFT JOIN alias a ON a.project = b.project AND a.old = b.name \
      LEFT JOIN revision v ON v.id = s.revision WHERE s.recording = ?1 ORDER BY s.place";
 pub(crate) const METRICS: &str = "SELECT name, unit, better, exact FROM metric ORDER BY id";
-/// Benchmarks by their current names.
+/// Lists the benchmarks of a project by their current names.
 pub(crate) const CATALOGUE: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name, b.parameters, b.role FROM benchmark b \
      LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1, 2, 3";
 pub(crate) const MACHINE_STATES: &str = "SELECT t.recording, t.name, t.value FROM machine_state t \
      JOIN recording r ON r.id = t.recording WHERE r.project = ?1 ORDER BY t.recording, t.name";
 
-/// The highest id of a recording in any table, for salvaging a damaged store.
+/// Queries for the highest id of a run in several tables, some of which may be damaged.
 pub(crate) const HIGHEST: [&str; 3] = [
     "SELECT max(recording) FROM samples",
     "SELECT max(id) FROM recording",

@@ -1,5 +1,5 @@
-//! Opens a store: checks its kind and its version, and ensures that there is a single writer. Other
-//! modules read and write its contents.
+//! Opens a store: checks its kind and its version, and lets only one writer change it at a time.
+//! Other modules read and write its contents.
 
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -11,14 +11,15 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-/// The application id `assa`, stored in the first page of every file.
+/// SQLite application id `assa` in ASCII, stored in the first page of every file.
 const APPLICATION: i64 = 0x6173_7361;
-/// Time that a writer waits for another writer of a file. For servers, see [`sql::BEGIN_SERVER`].
+/// Maximum time to wait for another writer of a file. For servers, see [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of prepared statements kept by a connection: enough for all that a program repeats.
+/// Maximum number of prepared statements that a connection caches. It exceeds the number of
+/// statements that a program repeats.
 const STATEMENTS: usize = 128;
 
-/// The mode in which a store is opened.
+/// Mode in which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The store must exist, and is not changed.
@@ -44,7 +45,7 @@ impl Store {
     /// version is upgraded.
     ///
     /// # Errors
-    /// If the store does not exist, is something else or of a later version, or cannot be reached,
+    /// If the store does not exist, is not a history, has a later version, or cannot be reached,
     /// read or written.
     pub fn open(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let db = match place {
@@ -65,10 +66,10 @@ impl Store {
         }
         if let Db::File(db) = &store.db {
             // Commits do not wait for the disk. The last program to close the file moves the log
-            // into it and waits for the disk. The file alone is then complete, however it is
-            // copied, and a power failure loses only what was added by programs that had not ended
-            // yet. Leaving the log for later would save that wait but cost more: every program that
-            // opens the file has to read all of the log first.
+            // into it and waits for the disk. After that the file is complete without its log,
+            // however it is copied. A power failure loses only what was added by programs that were
+            // still running. Keeping the log would save this wait, but every program that opens the
+            // file would have to read all of the log first.
             let settings =
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
             db.execute_batch(settings).map_err(|error| store.failed(error.into()))?;
@@ -84,7 +85,7 @@ impl Store {
         &self.place
     }
 
-    /// Returns true if the store has the version that this program creates.
+    /// Returns true if the store has the latest version that this program knows.
     ///
     /// # Errors
     /// If the version cannot be read.
@@ -92,17 +93,17 @@ impl Store {
         Ok(self.version()? == sql::MIGRATIONS.len() as i64)
     }
 
-    /// Returns the connection, for tables that other crates keep alongside those of the history.
+    /// Returns the connection, for other crates that keep their tables in the same store.
     pub fn db(&self) -> &Db {
         &self.db
     }
 
-    /// Converts an error of the database for this store.
+    /// Converts an error of the database to an error of this store.
     pub fn failed(&self, error: DbError) -> StoreError {
         StoreError::of(error, &self.place, PATIENCE.as_secs())
     }
 
-    /// Returns the version of the store; 0 if it is empty.
+    /// Returns the version of the store's schema; 0 if the store is empty.
     fn version(&self) -> Result<i64, StoreError> {
         let is_empty = || -> Result<bool, StoreError> {
             Ok(self.first::<i64>(self.tables(), &[])? == Some(0))
@@ -176,13 +177,14 @@ impl Store {
         }
     }
 
-    /// Returns the id of a project; `None` if it has no runs.
+    /// Returns the id of a project; `None` if the store does not contain it.
     pub(crate) fn project(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.first(sql::PROJECT, values![name])
     }
 }
 
-/// Upgrades a store to the latest version. Two programs may do so concurrently.
+/// Upgrades a store to the latest version within a transaction. Two programs may call this at the
+/// same time.
 fn migrate(db: &Db) -> Result<(), DbError> {
     let latest = sql::MIGRATIONS.len() as i64;
     let found: Option<i64> = match db {
@@ -215,8 +217,8 @@ fn open_file(place: &StoreLocation, path: &Path, access: Access) -> Result<Db, S
         return Err(StoreError::None { place: place.clone() });
     }
     if access == Access::Write && !path.exists() {
-        // SQLite would make the file readable by everybody; it is private unless its owner changes
-        // that.
+        // SQLite would create a file that everybody can read. This file is private until its owner
+        // changes that.
         let begun = private::options().write(true).create(true).truncate(false).open(path);
         begun.map_err(|error| StoreError::ReadOnly {
             place: place.clone(),
@@ -257,7 +259,7 @@ fn open_server(place: &StoreLocation, server: &Server, access: Access) -> Result
     Ok(db)
 }
 
-/// Returns true if an opened store can be read; opening alone reads nothing.
+/// Returns true if an open file can be read. Opening it does not read anything.
 fn can_be_read(db: &Connection) -> bool {
     let read = db.query_row(sql::FILE_TABLES, [], |row| row.get::<_, i64>(0));
     let code = read.err().and_then(|error| error.sqlite_error_code());

@@ -1,5 +1,5 @@
-//! The store as a whole: added runs can be read back, and no recoverable data are lost, whatever
-//! happens to the file.
+//! Tests of the store as a whole: added runs can be read back, and no recoverable data are lost,
+//! whatever happens to the file.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod copying;
@@ -27,11 +27,11 @@ const PROJECT: &str = "demo";
 /// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// Address of the database; `None` for a file.
+    /// Address of the database; `None` if the store is a file.
     address: Option<String>,
 }
 
-/// Runs a test on a file, and on a PostgreSQL database if that is installed.
+/// Runs a test on a file, and also on a PostgreSQL database if PostgreSQL is installed.
 fn on_both(test: impl Fn(&Home)) {
     test(&Home::new());
     if let Some(address) = database() {
@@ -39,7 +39,8 @@ fn on_both(test: impl Fn(&Home)) {
     }
 }
 
-/// Creates a database on the server that all tests share.
+/// Creates a database on the server that all tests share, and returns its address. Returns `None`
+/// if PostgreSQL is not installed.
 fn database() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     static MADE: Mutex<u32> = Mutex::new(0);
@@ -54,7 +55,7 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// Returns the path of the store, if it is a file.
+    /// Returns the path of the store's file.
     fn path(&self) -> PathBuf {
         self.directory.path().join("history.db")
     }
@@ -83,7 +84,7 @@ fn file(store: &Store) -> &rusqlite::Connection {
     }
 }
 
-/// Returns a run of benchmarks, each with nine values around the number given with its name.
+/// Returns the samples of benchmarks, each with nine values at or slightly above the given number.
 fn samples(benchmarks: &[(&str, f64)]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.environment = Environment::from_facts([("hostname".to_owned(), "build-1".into())]);
@@ -120,7 +121,7 @@ fn new_run(samples: &Samples, number: u64) -> NewRun<'_> {
     }
 }
 
-/// Creates a store with this number of runs of `make` and `test`.
+/// Creates a store with `runs` runs, each with the benchmarks `make` and `test`.
 fn filled(home: &Home, runs: u64) -> Store {
     let mut store = home.store();
     for number in 0..runs {
@@ -139,7 +140,7 @@ fn what_went_in_comes_out_and_twice_is_once() {
         assert!(matches!(added, Added::New(_)));
         let again = store.add(&new_run(&given, 7)).unwrap();
         assert_eq!(again, Added::Known(added.run().clone()));
-        // The same numbers for another revision are another run.
+        // The same values measured for another revision are another run.
         assert!(matches!(store.add(&new_run(&given, 8)).unwrap(), Added::New(_)));
         let run = added.run();
         let text = store.text(run).unwrap();
@@ -172,7 +173,7 @@ fn a_run_is_found_by_its_first_digits_or_as_the_last() {
             let error = store.find(PROJECT, asked).unwrap_err();
             assert!(matches!(error, StoreError::NoSuchRun { .. }), "{asked}: {error}");
         }
-        // Of 30 runs, some have the same first digit.
+        // At least two of the 30 digests begin with the same of 16 digits.
         let digits =
             "0123456789abcdef".chars().map(|digit| store.find(PROJECT, &digit.to_string()));
         assert!(digits.into_iter().any(|found| matches!(found, Err(StoreError::Ambiguous { .. }))));
@@ -216,7 +217,8 @@ fn a_benchmark_that_was_renamed_keeps_its_past() {
         let series = store.series(PROJECT, "build", SeriesSelection::default()).unwrap();
         assert_eq!((series.len(), series[0].points.len()), (1, 5));
         assert!(store.series(PROJECT, "make", SeriesSelection::default()).unwrap().is_empty());
-        // After another renaming, both old names lead to the newest one, and never in a circle.
+        // After a second renaming, both old names lead to the newest name. Renaming it to one of
+        // them again is an error.
         store.set_alias(PROJECT, "build", "compile").unwrap();
         let series = store.series(PROJECT, "compile", SeriesSelection::default()).unwrap();
         assert_eq!(series[0].points.len(), 5);
@@ -291,7 +293,7 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
         assert_eq!(store.vanished(PROJECT, "make").unwrap(), None);
         let lacking = samples(&[("test", 2.0), ("lint", 1.0)]);
         store.add(&new_run(&lacking, 4)).unwrap();
-        // A run of unrelated benchmarks does not count as lacking any.
+        // A run of unrelated benchmarks does not count as a run that lacks `make`.
         store.add(&new_run(&samples(&[("deploy", 2.0)]), 5)).unwrap();
         let vanished = store.vanished(PROJECT, "make").unwrap().unwrap();
         assert_eq!((vanished.runs, vanished.last.revision), (1, Some(commit(3))));

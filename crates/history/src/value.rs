@@ -2,7 +2,7 @@
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// The value of a parameter.
+/// Value of a parameter of a statement.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     /// NULL.
@@ -15,11 +15,11 @@ pub enum Value<'a> {
     Real(f64),
     /// A text.
     Text(&'a str),
-    /// Bytes.
+    /// A sequence of bytes.
     Bytes(&'a [u8]),
 }
 
-/// Parameters of a statement, in order.
+/// Creates the parameters of a statement, in order, from values that convert to `Value`.
 #[macro_export]
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };

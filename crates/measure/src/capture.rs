@@ -1,9 +1,9 @@
-//! Captures the output of a run: standard output, standard error, samples.
+//! Captures the output of a run: standard output, standard error, and samples.
 //!
-//! Output to be kept goes to files in memory, which need no reader during the run. Pipes are read
-//! during the run: the last part of standard error is kept, and standard output is counted or
-//! traced. The end of a pipe is never awaited, since a process that outlives the run may hold it
-//! open.
+//! Output that must be kept goes to files in memory, which need no reader during the run. Pipes are
+//! read during the run: the last part of standard error is kept, and standard output is counted or
+//! traced. The end of a pipe is never awaited, since a process that outlives the run may keep the
+//! pipe open.
 
 use std::fs::File;
 use std::io;
@@ -19,33 +19,35 @@ use crate::sys::memory;
 use crate::trace::{Trace, Tracer, Window};
 use crate::wire::SentDescriptors;
 
-/// Size of the tail of standard error, bytes.
+/// Number of bytes kept from the end of standard error.
 const TAIL: usize = 4096;
-/// Size of one read; also the capacity of a pipe, so that two reads reach everything written before
-/// the end of a run.
+/// Maximum number of bytes of one read. It equals the capacity of a pipe, so two reads return
+/// everything written before the end of a run.
 const CHUNK: usize = 1 << 16;
-/// Maximum number of bytes kept of a run's output.
+/// Maximum number of bytes kept of each output of a run.
 const MOST_KEPT: u64 = 64 << 20;
 
 /// The captured output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptOutput {
-    /// The beginning, at most 64 MiB.
+    /// The first bytes of the output, at most 64 MiB.
     pub bytes: Vec<u8>,
     /// Total number of bytes written; more than `bytes.len()` if only the first 64 MiB were kept.
     pub written: u64,
 }
 
-/// The outputs of a run to be captured.
+/// Selects the outputs of a run that are captured.
 #[derive(Debug, Default)]
 pub(crate) struct CaptureRequest {
-    /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
+    /// If true, standard output goes to a pipe and its bytes are counted. Must not be combined with
+    /// `keep_output`.
     pub(crate) pipe_output: bool,
-    /// If given, standard output goes to a pipe and is traced, and this window of it is kept.
+    /// If given, standard output goes to a pipe and is traced. The window selects the part that is
+    /// kept.
     pub(crate) trace_output: Option<Window>,
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
-    /// Treatment of the last part of standard error.
+    /// How to capture the last part of standard error.
     pub(crate) last_words: LastWords,
     pub(crate) samples: Samples,
 }
@@ -55,20 +57,21 @@ pub(crate) struct CaptureRequest {
 pub(crate) enum Samples {
     #[default]
     Nowhere,
-    /// Memory, through a descriptor.
+    /// A file in memory, which the command inherits as a descriptor.
     Descriptor,
     /// This file, which the command opens by name.
     File(File),
 }
 
-/// The files and the read ends of the pipes of one run, and their output.
+/// The capture in progress of one run: its files in memory, the read ends of its pipes, and the
+/// data read so far.
 pub(crate) struct Capture {
     output: Option<OwnedFd>,
     errors: Option<OwnedFd>,
-    /// Number of bytes of standard output; `None` unless requested.
+    /// Number of bytes read from standard output; `None` if counting was not requested.
     output_bytes: Option<u64>,
     tracer: Option<Tracer>,
-    /// Data read from the pipe of standard error.
+    /// Last bytes read from the pipe of standard error.
     piped_tail: Vec<u8>,
     tail: bool,
     keep_errors: bool,
@@ -78,7 +81,7 @@ pub(crate) struct Capture {
     buffer: Vec<u8>,
 }
 
-/// The output captured from one run: the requested parts.
+/// The output captured from one run. Parts that were not requested are `None`.
 pub(crate) struct CaptureResult {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
@@ -88,7 +91,7 @@ pub(crate) struct CaptureResult {
     pub(crate) samples: Option<KeptOutput>,
 }
 
-/// The descriptors to send to the launcher, to be dropped once it has received them.
+/// The write ends to send to the launcher. They must be dropped once it has received them.
 #[derive(Default)]
 pub(crate) struct Writers {
     stdout: Option<OwnedFd>,
@@ -97,7 +100,8 @@ pub(crate) struct Writers {
 }
 
 impl Writers {
-    /// Returns standard output and standard error, for a caller that passes them to a child itself.
+    /// Returns the descriptors for standard output and standard error, for a caller that passes
+    /// them to a child itself.
     pub(crate) fn into_standard(self) -> (Option<OwnedFd>, Option<OwnedFd>) {
         (self.stdout, self.stderr)
     }
@@ -110,7 +114,7 @@ impl Writers {
         }
     }
 
-    /// Returns the descriptors in the order of the protocol.
+    /// Returns the descriptors in the order in which the launcher's protocol expects them.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let all = [&self.stdout, &self.stderr, &self.samples];
         all.into_iter().flatten().map(AsFd::as_fd).collect()
@@ -134,8 +138,9 @@ impl Capture {
             samples: None,
             buffer: Vec::new(),
         };
-        // Note: output that a metric reads goes to a file in memory, never to a pipe: a pipe would
-        // wake `assay` while the program runs. Only runs that are not timed are traced.
+        // Output that a metric reads goes to a file in memory and never to a pipe, because reading
+        // a pipe would wake `assay` while the program runs. Only runs that are not timed are
+        // traced.
         if wanted.trace_output.is_some() {
             (capture.output, writers.stdout) = pipe_to_read()?;
         } else if wanted.keep_output {
@@ -161,8 +166,8 @@ impl Capture {
         Ok((capture, writers))
     }
 
-    /// Returns the captured standard output from an offset during the run; at most a few pages at a
-    /// time, and empty if it is not captured.
+    /// Returns the standard output captured so far, starting at offset `from`. Returns at most 64
+    /// KiB per call, and nothing if the output is not kept.
     pub(crate) fn output_so_far(&self, from: u64) -> Vec<u8> {
         let mut bytes = vec![0; CHUNK];
         let file = self.kept_output.as_ref();
@@ -171,8 +176,8 @@ impl Capture {
         bytes
     }
 
-    /// Frees memory of output that will not be kept: everything beyond the limit is dropped except
-    /// its last part, but still counted.
+    /// Frees the memory of output that exceeds the limit, except for its last part. The freed bytes
+    /// still count as written.
     pub(crate) fn bound(&self) {
         for file in [&self.kept_output, &self.kept_errors].into_iter().flatten() {
             let written = file.metadata().map_or(0, |found| found.len());
@@ -184,7 +189,7 @@ impl Capture {
     }
 
     /// Waits until the control socket is readable, and reads the pipes in the meantime. Returns
-    /// early, with `Errno::INTR`, on a signal; and immediately if there is no pipe to read.
+    /// early with `Errno::INTR` on a signal, and immediately if no pipe is open.
     pub(crate) fn read_until(&mut self, control: BorrowedFd<'_>) -> Result<(), Errno> {
         while self.output.is_some() || self.errors.is_some() {
             let wanted = PollFlags::IN;
@@ -203,7 +208,8 @@ impl Capture {
     /// Reads the remaining bytes from the pipes after the end of the run, reads the files, and
     /// returns the requested output.
     pub(crate) fn finish(mut self) -> io::Result<CaptureResult> {
-        // A bounded number of reads: a process outside the group may continue writing forever.
+        // The number of reads is bounded because a process outside the group may continue writing
+        // forever.
         for _ in 0..2 {
             self.read_some();
         }
@@ -231,7 +237,7 @@ impl Capture {
         [&self.output, &self.errors].into_iter().flatten().map(AsFd::as_fd)
     }
 
-    /// Does one read from each pipe; a pipe at its end is closed.
+    /// Reads once from each pipe, and closes a pipe that has reached its end.
     pub(crate) fn read_some(&mut self) {
         if let Some(pipe) = &self.output {
             match read(pipe, &mut self.buffer[..]) {
@@ -245,8 +251,8 @@ impl Capture {
                         tracer.add(bytes);
                     }
                 }
-                // Empty, or interrupted by a signal: the next poll handles it. A pipe has no other
-                // errors.
+                // The pipe is empty, or the read was interrupted by a signal; the next poll handles
+                // both. Other errors do not occur for pipes.
                 Err(_) => {}
             }
         }
@@ -270,8 +276,8 @@ fn pipe_to_read() -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
     Ok((Some(reader.into()), Some(writer.into())))
 }
 
-/// Creates a file in memory that we read and others append to: several processes may hold it, and
-/// none overwrites another's output.
+/// Creates a file in memory for output. Every write appends to it, so several processes that share
+/// it cannot overwrite each other's output.
 fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
     let file = memory::file(name)?;
     fcntl_setfl(&file, OFlags::APPEND)?;
@@ -279,14 +285,15 @@ fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
     Ok((Some(file), Some(writer)))
 }
 
-/// Returns the current content of a file. A process that outlived its run may still be writing.
+/// Returns the current contents of a file. A process that outlived its run may still be writing to
+/// it.
 fn kept(file: &File) -> io::Result<KeptOutput> {
     let written = file.metadata()?.len();
     let bytes = read_part(file, 0, written.min(MOST_KEPT))?;
     Ok(KeptOutput { bytes, written })
 }
 
-/// Reads at most `length` bytes from an offset; fewer if the file ends earlier.
+/// Reads at most `length` bytes from offset `start`. Returns fewer if the file ends earlier.
 fn read_part(file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(length.min(MOST_KEPT)).map_err(io::Error::other)?];
     let mut filled = 0;

@@ -1,9 +1,9 @@
-//! The clock used to relate times between processes and machines.
+//! The clock whose times are compared between processes and machines.
 
 use crate::sys::clock::monotonic_ns;
 
-/// Returns seconds of the monotonic clock, since an arbitrary origin. On another machine only
-/// differences are meaningful.
+/// Returns the time of the monotonic clock in seconds, since an arbitrary origin. Only differences
+/// are meaningful between machines.
 pub fn now_seconds() -> f64 {
     monotonic_ns() as f64 * 1e-9
 }

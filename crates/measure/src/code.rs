@@ -1,22 +1,24 @@
-//! Compares the machine code of a function and everything it calls between two builds, independent
-//! of their placement by the linker.
+//! Compares the machine code of a function and of everything it calls between two builds,
+//! regardless of where the linker placed it.
 //!
 //! [`Code::digest`] walks from a function to everything that it refers to in the same file, and
 //! digests these objects in the order in which they are first visited. Addresses do not count: each
 //! is replaced by its target. Names do not count either, except those of functions in shared
-//! libraries. Equal code therefore has equal digests, regardless of its placement.
+//! libraries. Equal code therefore has equal digests wherever it is placed.
 //!
-//! The digest covers calls, jumps and taken addresses; jump tables; the content and the pointers of
-//! data with a symbol (virtual function tables, constants, initial values of variables); and, for
-//! data without a symbol, a text, a float, or otherwise the first eight bytes.
+//! The digest covers calls, jumps and taken addresses; jump tables; and the contents and pointers
+//! of data with a symbol (virtual function tables, constants, initial values of variables). Of data
+//! without a symbol it covers a text, a floating-point number, or otherwise the first eight bytes.
 //!
-//! It does not cover: the behavior of shared libraries; anything known only at run time (callbacks
-//! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
-//! accesses relative to another object's address (section anchors) after that address was spilled
-//! to the stack, where moved data also changes instructions, so that the code counts as different;
-//! in Go, method tables built at run time, and most data of its runtime. Code that can't be read
-//! has no digest; code that can't be decoded counts with its bytes. In case of doubt, two builds
-//! count as different.
+//! It does not cover the behavior of shared libraries, or anything known only at run time
+//! (callbacks registered by others, values set by `main` or a constructor). On 64-bit ARM, GCC
+//! accesses some data relative to the address of another object (section anchors). If that address
+//! was spilled to the stack, the data is not covered, and moving the data changes the instructions,
+//! so that the code counts as different. In Go, method tables built at run time and most data of
+//! the runtime are not covered.
+//!
+//! Code that can't be read has no digest. Code that can't be decoded counts with its bytes. In case
+//! of doubt, two builds count as different.
 
 mod arm64;
 mod image;
@@ -32,40 +34,41 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Maximum depth to which pointers to pointers are followed.
+/// Maximum number of pointers that are followed in a row.
 const DEEPEST: u32 = 4;
 /// Number of bytes digested of data that has no symbol and whose length is unknown.
 const UNNAMED: usize = 8;
 const LONGEST_TEXT: u64 = 1 << 16;
 
-/// Code with its addresses set to zero, and the addresses with their targets.
+/// Machine code whose address fields are set to zero, with a list of these addresses.
 #[derive(Debug, Default)]
 struct MaskedCode {
     bytes: Vec<u8>,
     addresses: Vec<Address>,
 }
 
-/// An address in code.
+/// An address contained in an instruction.
 #[derive(Debug)]
 struct Address {
-    /// Offset of the address.
+    /// Offset of the address field within the code, in bytes.
     at: usize,
-    /// Target of the address.
+    /// The address that the field refers to.
     target: u64,
-    /// Minimum number of bytes loaded from the target; `None` if the address itself is taken, or
-    /// jumped to.
+    /// Minimum number of bytes loaded from the target; `None` if the code jumps to the target or
+    /// only takes its address.
     loads: Option<usize>,
 }
 
-/// A function or data object without its address, and the objects it refers to, in order.
+/// The digest of a function or data object, independent of its address, and the objects it refers
+/// to, in order.
 #[derive(Debug, Default)]
 struct Piece {
     digest: Sha256,
-    /// Start addresses of the pieces that this one refers to, in order.
+    /// Start addresses of the objects that this one refers to, in order.
     refers: Vec<u64>,
 }
 
-/// All code under one name: the parts of a function, and other functions of the same name.
+/// All code with one name: the parts of a function, and other functions with the same name.
 #[derive(Debug, Default)]
 struct Function {
     digests: Vec<Vec<u8>>,
@@ -73,21 +76,21 @@ struct Function {
     is_reached: bool,
 }
 
-/// A function that only one of two programs has, or whose own code, without that of functions it
-/// calls, differs between them.
+/// A function that exists in only one of two programs, or whose own code differs between them. The
+/// code of the functions it calls does not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The name of its symbol.
+    /// Name of the function's symbol.
     pub name: String,
-    /// Length of the function in the program in which it is longer.
+    /// Length of the function in bytes, in the program in which it is longer.
     pub bytes: u64,
-    /// True if the function is reached, directly or through others, from a wanted symbol in either
-    /// program.
+    /// True if the function is reachable, directly or through others, from a wanted symbol in
+    /// either program.
     pub is_reached: bool,
 }
 
-/// Returns the functions that differ between two programs, the longest first. For each program,
-/// `wanted` returns true for the symbols from which reachability is computed.
+/// Returns the functions that differ between two programs, longest first. `wanted` has one
+/// predicate per program, which selects the symbols from which functions count as reached.
 pub fn changed(
     (old, new): (&mut Code, &mut Code),
     wanted: [&dyn Fn(&str) -> bool; 2],
@@ -112,7 +115,7 @@ pub fn changed(
     changed
 }
 
-/// The code of a program.
+/// The code of a program, with the objects digested so far.
 #[derive(Debug)]
 pub struct Code {
     image: Image,
@@ -120,28 +123,29 @@ pub struct Code {
 }
 
 impl Code {
-    /// Reads a program for x86-64 or 64-bit ARM; `None` for other files, and if it has no symbols.
+    /// Reads a program for x86-64 or 64-bit ARM. Returns `None` for other files, and if the program
+    /// has no symbols.
     pub fn read(program: &Path) -> Option<Self> {
         let image = Image::read(program)?;
         let is_known = matches!(image.architecture, Architecture::X86_64 | Architecture::Aarch64);
         (is_known && !image.named.is_empty()).then(|| Self { image, known: HashMap::new() })
     }
 
-    /// Returns true if there is a symbol for whose name `is_wanted` returns true.
+    /// Returns true if `is_wanted` accepts the name of any symbol.
     pub fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
         self.image.named.iter().any(|(name, _)| is_wanted(name))
     }
 
-    /// Returns the combined digest of all symbols for whose names `is_wanted` returns true, of
-    /// everything that they refer to, and of the libraries in `beside`, given by their digests;
-    /// `None` if no symbol matches.
+    /// Returns the combined digest of all symbols whose names `is_wanted` accepts, of everything
+    /// that they refer to, and of the libraries whose digests are given in `beside`. Returns `None`
+    /// if no symbol matches, or if some of the code can't be read.
     pub fn digest(
         &mut self,
         is_wanted: impl Fn(&str) -> bool,
         beside: &[String],
     ) -> Option<String> {
         let wanted = self.image.named.iter().filter(|(name, _)| is_wanted(name));
-        // Several roots are ordered by name, which the linker does not change.
+        // Starting points are ordered by name, which does not depend on the linker.
         let mut roots: Vec<_> = wanted.cloned().collect();
         roots.sort_unstable();
         roots.dedup();
@@ -166,8 +170,9 @@ impl Code {
         Some(format!("sha256:{hex}"))
     }
 
-    /// Returns everything reached from these addresses in the order of the first visits, by start
-    /// address; `None` for code or data that can't be read.
+    /// Returns everything reachable from these addresses, in the order of the first visits, as
+    /// pairs of start address and contents. The contents are `None` for code or data that can't be
+    /// read.
     fn walk(&mut self, roots: impl Iterator<Item = u64>) -> Vec<(u64, Option<Rc<Piece>>)> {
         let mut met: HashSet<u64> = HashSet::new();
         let mut waiting: VecDeque<u64> = roots.filter(|&root| met.insert(root)).collect();
@@ -181,7 +186,8 @@ impl Code {
         order
     }
 
-    /// Returns the functions by name, without the suffixes of clones and cold parts.
+    /// Returns the functions by name. The suffixes of clones and cold parts are removed from the
+    /// names.
     fn functions(&mut self, is_root: &dyn Fn(&str) -> bool) -> BTreeMap<String, Function> {
         let named = self.image.named.clone();
         let roots = named.iter().filter(|(name, _)| is_root(name)).map(|(_, start)| *start);
@@ -198,7 +204,7 @@ impl Code {
             own.is_reached |= reached.contains(&start);
         }
         for own in found.values_mut() {
-            // Functions of the same name in several files have no order.
+            // Functions of the same name in several files have no defined order.
             own.digests.sort_unstable();
         }
         found
@@ -222,11 +228,11 @@ impl Code {
     }
 }
 
-/// Reads one piece.
+/// Digests one function or data object.
 struct Reader<'a> {
     image: &'a Image,
     own: &'a Extent,
-    /// Number of bytes loaded from the target of the current address.
+    /// Number of bytes loaded from the target of the current address; `None` if unknown.
     loads: Option<usize>,
     piece: Piece,
 }
@@ -292,7 +298,8 @@ impl Reader<'_> {
         target >= self.own.start && target - self.own.start < self.own.size
     }
 
-    /// Records the target of an address, wherever it is; `None` for code without a symbol.
+    /// Adds the target of an address to the digest. Returns `None` if the target is code without a
+    /// symbol.
     fn target(&mut self, target: u64, depth: u32) -> Option<()> {
         if self.is_within(target) {
             self.note("own", target - self.own.start);
@@ -315,7 +322,8 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Records the value that the loader writes to a place.
+    /// Adds to the digest the value that the loader writes to `place`. Returns `None` if that value
+    /// points to code without a symbol.
     fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
         match self.image.loaded(place) {
             Some(RelocatedValue::Foreign(name)) => self.note(&name, 0),
@@ -329,7 +337,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Records data without a symbol.
+    /// Adds data without a symbol to the digest: a pointer, a jump table, a text, or a few bytes.
     fn unnamed(&mut self, target: u64, depth: u32) -> Option<()> {
         if self.image.loaded(target).is_some() {
             return self.slot(target, depth);
@@ -339,7 +347,8 @@ impl Reader<'_> {
             let to = target.wrapping_add_signed(i64::from(i32::from_le_bytes(entry)));
             self.is_within(to).then(|| to - self.own.start)
         };
-        // A jump table has the offsets of places in the function relative to the table itself.
+        // A jump table consists of 32-bit offsets, relative to the table itself, of places in this
+        // function.
         let jumps: Vec<u64> = (0..).map_while(entry).collect();
         for jump in &jumps {
             self.note("jump", *jump);
@@ -354,18 +363,18 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Returns true if a data symbol is a single object: Go's linker combines many objects under
+    /// Returns true if a data symbol is a single object. Go's linker combines many objects under
     /// names such as `go:string.*`.
     fn is_whole(&self, symbol: &Extent) -> bool {
         !(self.image.is_go && symbol.name.ends_with(".*"))
     }
 
-    /// Records data with a symbol, word by word.
+    /// Adds a data object with a symbol to the digest, word by word.
     fn data(&mut self) {
         let (start, size) = (self.own.start, self.own.size);
         self.note("data", size);
-        // Data of Go's runtime and linker change with the rest of the program: only the functions
-        // they name count.
+        // The data of Go's runtime and linker changes with the rest of the program, so only the
+        // functions that it refers to count.
         let name = self.own.name.as_str();
         let functions_alone =
             self.image.is_go && (name.starts_with("runtime.") || name.contains(':'));
@@ -376,8 +385,8 @@ impl Reader<'_> {
             let is_function = matches!(loaded, Some(RelocatedValue::Own(address))
                 if self.image.section(address).is_some_and(|section| section.is_code));
             if loaded.is_some() && (is_function || !functions_alone) {
-                // A pointer that can't be followed is identified by its address, so two builds that
-                // differ there are different.
+                // A pointer that can't be followed is represented by its place, so two builds in
+                // which that place differs count as different.
                 if self.slot(at, 0).is_none() {
                     self.note("unknown", at);
                 }
@@ -389,16 +398,16 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the length of the zero-terminated text at the beginning; `None` if there is none. What
-/// follows is not part of it, since the order of adjacent texts is arbitrary.
+/// Returns the length of the zero-terminated text at the start of `bytes`; `None` if there is none.
+/// Bytes after the zero do not count, since the order of adjacent texts is arbitrary.
 fn text(bytes: &[u8]) -> Option<usize> {
     let end = bytes.iter().position(|&byte| byte == 0)?;
     let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
     (end > 0 && bytes[..end].iter().all(is_text)).then_some(end)
 }
 
-/// Returns the place from which the linker's stub for a function in a shared library loads the
-/// function's address.
+/// Returns the address from which a PLT stub, the linker's stub for a function in a shared library,
+/// loads the function's address.
 fn plt_slot(image: &Image, stub: u64) -> Option<u64> {
     let bytes = image.bytes(stub, 16)?;
     if image.architecture == Architecture::Aarch64 {

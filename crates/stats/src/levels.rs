@@ -63,12 +63,12 @@ struct Sums {
 }
 
 impl Levels {
-    /// Decomposes the values by their `keys`: for each value the indices of its units, outermost
-    /// first. O(n log n · levels).
+    /// Decomposes the variance of the values by their `keys`. The key of a value contains the
+    /// indices of the units it belongs to, outermost first. O(n log n · levels).
     ///
-    /// Values with the same key form an additional level below the last. `None` unless there are as
-    /// many keys as values, all of one length of at least 1, and at least two outermost units.
-    /// Values must be finite.
+    /// If several values have the same key, these repetitions form an additional level below the
+    /// last. Returns `None` unless there are as many keys as values, all keys have the same length
+    /// of at least 1, and there are at least two outermost units. Values must be finite.
     #[must_use]
     pub fn of(values: &[f64], keys: &[&[u32]]) -> Option<Self> {
         let depth = keys.first()?.len();
@@ -78,7 +78,8 @@ impl Levels {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| keys[a].cmp(keys[b]));
         let sorted_keys: Vec<&[u32]> = order.iter().map(|&index| keys[index]).collect();
-        // Deviations from one value, so that an offset costs no digits.
+        // Uses deviations from one of the values, so that a large common offset does not cost
+        // precision.
         let reference = values[0];
         let sorted: Vec<f64> = order.iter().map(|&index| values[index] - reference).collect();
         let repeated = sorted_keys.windows(2).any(|pair| pair[0] == pair[1]);
@@ -104,7 +105,8 @@ impl Levels {
             });
         }
         let squared_error = described[0].variance / described[0].repetitions;
-        // Each component is divided by its own repetitions and all those above it.
+        // The contribution of a level is its component divided by the product of its own
+        // repetitions and those of all levels above it.
         let mut repetitions = 1.0;
         let parts: Vec<f64> = described
             .iter()
@@ -127,8 +129,8 @@ impl Levels {
         self.levels[0].units as f64 - 1.0
     }
 
-    /// Student's interval for the mean, over the outermost units. `None` for a confidence outside
-    /// 0..1.
+    /// Returns Student's interval for the mean, based on the means of the outermost units. `None`
+    /// if `confidence` is outside 0..1.
     #[must_use]
     pub fn mean_interval(&self, confidence: f64) -> Option<Interval> {
         if !(0.0..1.0).contains(&confidence) {
@@ -138,13 +140,15 @@ impl Levels {
         Some(Interval { lower: self.mean - reach, upper: self.mean + reach })
     }
 
-    /// The number of repetitions of each level except the outermost, within one unit of the level
-    /// above, that makes the mean most precise for a given time.
+    /// Returns, for each level except the outermost, the number of repetitions within one unit of
+    /// the level above that makes the mean most precise for a given total time.
     ///
-    /// `costs`: for each level, outermost first, the cost of one more unit excluding its content
-    /// (building, starting and warming up, one iteration); positive. √(c_above/c · T²/T²_above), at
-    /// least 1; `None` if the level above adds no variance, so that its repetitions gain nothing
-    /// over those of this level. Empty unless there is one cost per level.
+    /// `costs` gives for each level, outermost first, the cost of one more unit without its content
+    /// (for example building, starting and warming up, one iteration). Costs must be positive. The
+    /// number is √(c_above/c · T²/T²_above), where c is the cost and T² the variance component of a
+    /// level, but at least 1. It is `None` if the level above adds no variance, because repeating
+    /// this level then gains nothing over repeating the level above. The result is empty unless
+    /// there is exactly one positive cost per level.
     #[must_use]
     pub fn best_repetitions(&self, costs: &[f64]) -> Vec<Option<f64>> {
         if costs.len() != self.levels.len() || !costs.iter().all(|cost| *cost > 0.0) {
@@ -162,12 +166,12 @@ impl Levels {
     }
 }
 
-/// The unit of level `level` − 1 that consists of these values, out of `levels` levels in total; at
-/// `level` 0, the whole.
+/// Computes the unit that consists of these values, with its means grouped at `level`, out of
+/// `levels` levels in total. `level` 0 stands for the whole data set.
 fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     let mut below = vec![Sums::default(); levels - level];
     if level == levels {
-        // If the values have no separate level, a key holds one value.
+        // Below the last level, a unit consists of a single value.
         return Unit { mean: values[0], below };
     }
     let mut means = Vec::new();
@@ -203,11 +207,11 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     Unit { mean, below }
 }
 
-/// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's,
-/// with Satterthwaite's degrees of freedom.
+/// Returns the interval for the ratio of two means, `y` over `x`, based on their outermost units.
+/// It is Fieller's interval with Satterthwaite's degrees of freedom.
 ///
-/// [`Interval::UNBOUNDED`] if the mean of `x` can't be distinguished from 0; `None` for a
-/// confidence outside 0..1.
+/// [`Interval::UNBOUNDED`] if the mean of `x` cannot be distinguished from 0; `None` if
+/// `confidence` is outside 0..1.
 #[must_use]
 pub fn ratio_interval(x: &Levels, y: &Levels, confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -238,7 +242,8 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// Builds, processes and iterations with these standard deviations, around 100.
+    /// Simulates builds, processes and iterations around a mean of 100, with the given number of
+    /// units and standard deviation per level.
     fn nested(stream: &mut Stream, counts: [usize; 3], sds: [f64; 3]) -> (Vec<f64>, Vec<Vec<u32>>) {
         let (mut values, mut keys) = (Vec::new(), Vec::new());
         for build in 0..counts[0] {
@@ -337,7 +342,8 @@ mod tests {
         let found = Levels::of(&[1.0, 3.0, 5.0, 6.0, 7.0], &keys).unwrap();
         assert_eq!((found.levels[0].units, found.levels[1].units), (2, 5));
         assert_eq!((found.mean, found.levels[1].repetitions), (4.0, 2.5));
-        // Within: (2 + 2)/3; between: 8, less 4/3 times the mean of 1/2 and 1/3.
+        // The component within units is (2 + 2)/3. The component between units is 8, minus 4/3
+        // times the mean of 1/2 and 1/3.
         assert!((found.levels[1].component - 4.0 / 3.0).abs() < 1e-14);
         assert!((found.levels[0].component - (8.0 - 4.0 / 3.0 * 5.0 / 12.0)).abs() < 1e-14);
     }
@@ -348,7 +354,8 @@ mod tests {
         let (values, keys) = nested(&mut stream, [200, 4, 4], [1.0, 1.0, 4.0]);
         let found = levels_of(&values, &keys);
         let best = found.best_repetitions(&[100.0, 25.0, 1.0]);
-        // √(100/25 · 1) = 2 processes per build, √(25/1 · 16) = 20 iterations per process.
+        // The optimum is √(100/25 · 1) = 2 processes per build and √(25/1 · 16) = 20 iterations per
+        // process.
         assert!((1.0..4.0).contains(&best[0].unwrap()), "{best:?}");
         assert!((14.0..30.0).contains(&best[1].unwrap()), "{best:?}");
         assert!(found.best_repetitions(&[1.0]).is_empty());

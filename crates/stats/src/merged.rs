@@ -1,13 +1,14 @@
-//! Several ascending samples treated as one without merging them, so that comparing long recordings
-//! takes little more memory than the recordings.
+//! Order statistics of several ascending samples taken together, without merging them, so that
+//! comparing long recordings needs little memory in addition to the recordings themselves.
 //!
-//! An order statistic of all values is found by bisecting the range of doubles, whose order is that
-//! of their bits as integers. Results equal those of sorting all values together.
+//! An order statistic of all values is found by bisecting the range of doubles, mapped to integers
+//! that have the same order. Results equal those of sorting all values together.
 
 use crate::descriptive::midpoint;
 use crate::sorting;
 
-/// The values of two ascending samples in ascending order. O(1) per value.
+/// Returns an iterator over the values of two ascending samples, in ascending order. O(1) per
+/// value.
 pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || match (x_sorted.get(i), y_sorted.get(j)) {
@@ -19,7 +20,7 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
             j += 1;
             Some(y)
         }
-        // Never reached: the first arm covers an exhausted `y`.
+        // Unreachable: the first match arm covers an exhausted `y`.
         (Some(&x), None) => {
             i += 1;
             Some(x)
@@ -28,15 +29,15 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
     })
 }
 
-/// Number of distinct values in two ascending samples. O(n + m).
+/// Returns the number of distinct values in two ascending samples. O(n + m).
 #[must_use]
 pub fn distinct(x_sorted: &[f64], y_sorted: &[f64]) -> usize {
     let mut last = None;
     merge(x_sorted, y_sorted).filter(|&value| last.replace(value) != Some(value)).count()
 }
 
-/// The smallest distance between two distinct values of either sample; `None` if all are equal.
-/// Both ascending; O(n + m).
+/// Returns the smallest distance between two distinct values of the combined samples; `None` if all
+/// values are equal. Both samples must be ascending. O(n + m).
 #[must_use]
 pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
     let mut last = None;
@@ -44,8 +45,8 @@ pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
     gaps.filter(|gap| *gap > 0.0).min_by(f64::total_cmp)
 }
 
-/// The value at `index` (from 0) in ascending order of all values; `None` if there are too few.
-/// Each sample ascending. O(samples · log n).
+/// Returns the value at `index` (from 0) of all samples sorted together; `None` if there are too
+/// few values. Each sample must be ascending. O(samples · log n).
 #[must_use]
 pub fn order_statistic(samples: &[&[f64]], index: usize) -> Option<f64> {
     let ends = samples.iter().filter_map(|s| s.first().zip(s.last()));
@@ -68,8 +69,8 @@ pub fn order_statistic(samples: &[&[f64]], index: usize) -> Option<f64> {
     Some(sorting::of_key(least))
 }
 
-/// The quantile of type 7 of all values; NaN if there are none. Each sample ascending; `p` in
-/// 0..=1.
+/// Returns the type 7 quantile of all samples taken together; NaN if there are no values. Each
+/// sample must be ascending, and `p` in 0..=1.
 #[must_use]
 pub fn quantile(samples: &[&[f64]], p: f64) -> f64 {
     let count: usize = samples.iter().map(|s| s.len()).sum();
@@ -80,8 +81,8 @@ pub fn quantile(samples: &[&[f64]], p: f64) -> f64 {
     if fraction == 0.0 { low } else { low + fraction * (at(below + 1) - low) }
 }
 
-/// The median of all values, the mean of the two middle ones; NaN if there are none. Each sample
-/// ascending.
+/// Returns the median of all samples taken together (the mean of the two middle values for an even
+/// number); NaN if there are no values. Each sample must be ascending.
 #[must_use]
 pub fn median(samples: &[&[f64]]) -> f64 {
     let count: usize = samples.iter().map(|s| s.len()).sum();

@@ -19,34 +19,35 @@
 
 use crate::{Interval, chi_squared, student_t};
 
-/// Pooled effects.
+/// Result of pooling several effects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooled {
     /// Number of effects, at least 2.
     pub k: usize,
-    /// The mean effect.
+    /// Estimate of the mean effect.
     pub estimate: f64,
-    /// Hartung and Knapp's standard error of the pooled effect, at least the one with known errors.
+    /// Hartung and Knapp's standard error of the mean effect, or the one computed from the known
+    /// errors if that is larger.
     pub standard_error: f64,
-    /// The variance of the true effects.
+    /// Variance of the true effects between studies (τ²).
     pub tau2: f64,
-    /// Cochran's Q: weighted squares about the mean under homogeneity.
+    /// Cochran's Q: the weighted sum of squared deviations from the mean, assuming τ² = 0.
     pub q: f64,
-    /// p-value of Q under homogeneity.
+    /// p-value of Q for the hypothesis that all true effects are equal.
     pub q_p: f64,
     /// The share of the variance of the effects that is not due to their errors, in 0..1.
     pub i2: f64,
 }
 
 impl Pooled {
-    /// The interval of the mean effect at `confidence` (in 0..1).
+    /// Returns the interval for the mean effect at `confidence` (in 0..1).
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Interval {
         self.around(confidence, self.standard_error)
     }
 
-    /// The interval for the effect on one further machine, at `confidence` (in 0..1): Higgins,
-    /// Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
+    /// Returns the prediction interval for the true effect on one further machine, at `confidence`
+    /// (in 0..1), after Higgins, Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
     #[must_use]
     pub fn prediction(&self, confidence: f64) -> Interval {
         self.around(confidence, self.standard_error.hypot(self.tau2.sqrt()))
@@ -58,13 +59,14 @@ impl Pooled {
     }
 }
 
-/// Maximum number of steps; the iteration converges from one side in about ten.
+/// Maximum number of Newton steps. The iteration converges monotonically, usually in about ten
+/// steps.
 const STEPS: usize = 100;
 
-/// The mean of `effects` with these standard `errors`, in the same order.
+/// Pools `effects` with their standard `errors`, given in the same order.
 ///
-/// `None` for fewer than two effects, for lists of different lengths, and for an effect that is not
-/// finite or an error that is not finite and positive. O(k) per step.
+/// Returns `None` for fewer than two effects, for lists of different lengths, or if any effect is
+/// not finite or any error is not finite and positive. O(k) per step of the iteration.
 #[must_use]
 pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     let usable = effects.iter().all(|effect| effect.is_finite())
@@ -77,7 +79,7 @@ pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     let fixed = weighted(effects, &variances, 0.0);
     let tau2 = paule_mandel(effects, &variances, df);
     let mean = weighted(effects, &variances, tau2);
-    // The typical error of one effect (Higgins and Thompson).
+    // The typical variance of one effect's error (Higgins and Thompson).
     let squares: f64 = variances.iter().map(|v| v.recip().powi(2)).sum();
     let typical = df * fixed.weights / (fixed.weights.powi(2) - squares);
     let spread = (mean.squares / df).max(1.0);
@@ -92,9 +94,9 @@ pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     })
 }
 
-/// The τ² at which the weighted squares equal their degrees of freedom; 0 if they are smaller at τ²
-/// = 0. Newton's method from 0: the squares are a decreasing convex function of τ², so no step
-/// overshoots.
+/// Returns the τ² at which the weighted sum of squares equals its degrees of freedom; 0 if the sum
+/// is already smaller at τ² = 0. Uses Newton's method starting from 0. The sum of squares is a
+/// decreasing convex function of τ², so no step overshoots.
 fn paule_mandel(effects: &[f64], variances: &[f64], df: f64) -> f64 {
     let mut tau2 = 0.0;
     for _ in 0..STEPS {
@@ -146,8 +148,8 @@ mod tests {
 
     #[test]
     fn equal_errors_make_it_the_t_interval_of_the_effects() {
-        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors Hartung and Knapp's interval
-        // is that of the mean.
+        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors, Hartung and Knapp's
+        // interval equals the t interval of the mean.
         let effects = [0.1, 0.3, 0.2, 0.6, 0.4];
         let pooled = random_effects(&effects, &[0.01; 5]).unwrap();
         close(pooled.estimate, 0.32);
@@ -162,7 +164,7 @@ mod tests {
     fn effects_that_agree_have_no_variance_of_their_own() {
         let pooled = random_effects(&[0.10, 0.11, 0.10], &[0.05, 0.04, 0.05]).unwrap();
         assert_eq!((pooled.tau2, pooled.i2), (0.0, 0.0));
-        // The width with known errors: 1/√Σw.
+        // With known errors, the standard error is 1/√Σw.
         let weights = 2.0 / 0.0025 + 1.0 / 0.0016;
         close(pooled.standard_error, 1.0 / f64::sqrt(weights));
         assert_eq!(pooled.prediction(0.9), pooled.interval(0.9));
@@ -195,7 +197,7 @@ mod tests {
             let pooled = random_effects(&effects, &errors).unwrap();
             held += u32::from(pooled.interval(0.95).contains(0.05));
         }
-        // 95 % of 2,000, within three standard errors.
+        // 95 % of the 2,000 runs, within three standard errors.
         assert!((1870..=1960).contains(&held), "{held}");
     }
 
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_interval_has_a_degree_of_freedom_less_than_effects() {
-        // Two equal effects of error 2: the mean has the error √2; R: qt(0.975, 1).
+        // For two equal effects with error 2, the mean has the error √2. R: qt(0.975, 1).
         let found = random_effects(&[3.0, 3.0], &[2.0, 2.0]).unwrap().interval(0.95);
         let half = 12.706_204_736_432_1 * 2f64.sqrt();
         assert!(

@@ -9,24 +9,25 @@
 
 use crate::normal;
 
-/// Log density at which the sum ends. It is very low, since the outermost terms determine the
-/// digits of a small tail.
+/// Log density below which the sum is truncated. It is very low because the outermost terms
+/// determine the digits of a small tail probability.
 const NOTHING: f64 = -110.0;
-/// Largest step: the integrand's nearest singularities are π/2 off the axis.
+/// Maximum step of the sum in y = ln u. The integrand's nearest singularities are π/2 away from the
+/// real axis.
 const LARGEST_STEP: f64 = 0.1;
-/// Maximum number of points of the sum; a noncentrality that would need more is so large that the
+/// Maximum number of terms of the sum. A noncentrality that would need more is so large that the
 /// power is 0 or 1 to all digits.
 const MOST_POINTS: f64 = 20_000.0;
 
-/// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative down
-/// to tails of 1e-25. NaN for NaN arguments, df ≤ 0 and infinite `delta`. Takes microseconds to
-/// milliseconds, increasing with `t` and `delta`.
+/// Returns P(T ≤ t) for `df` > 0 degrees of freedom and noncentrality `delta`. The relative error
+/// is about 1e-11 for tails down to 1e-25. NaN for NaN arguments, df ≤ 0 and infinite `delta`.
+/// Takes microseconds to milliseconds, increasing with `t` and `delta`.
 #[must_use]
 pub fn cdf(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(t * u - delta))
 }
 
-/// P(T > t), without the digits lost by 1 − [`cdf`].
+/// Returns P(T > t) without the cancellation that 1 − [`cdf`] would suffer.
 #[must_use]
 pub fn upper_tail(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(delta - t * u))
@@ -39,10 +40,10 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     if t.is_infinite() || df == f64::INFINITY {
         return given(t, 1.0);
     }
-    // At most 0, and 0 for y = 0, near which `exp_m1` keeps the digits of the difference.
+    // At most 0, with the maximum 0 at y = 0. There, `exp_m1` avoids cancellation.
     let log_density = |y: f64| df * (y - 0.5 * (2.0 * y).exp_m1());
     let spread = 1.0 / (2.0 * df).sqrt();
-    // Φ(t eʸ − δ) climbs within about 1/|δ| of where t eʸ = δ.
+    // Φ(t eʸ − δ) rises from 0 to 1 within about 1/|δ| of the y at which t eʸ = δ.
     let climb = 1.0 / (1.0 + delta.abs().max(t.abs().min(delta.abs() + 40.0)));
     let from = edge(-spread, log_density);
     let to = edge(spread, log_density);
@@ -58,7 +59,7 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     sum / weights
 }
 
-/// The point in this `direction` beyond which the density is negligible.
+/// Returns the point in this `direction` beyond which the density is negligible.
 fn edge(direction: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let mut inside = 0.0;
     let mut outside = direction;

@@ -8,7 +8,7 @@
 
 use std::f64::consts::TAU;
 
-/// The density at `x`; 0 beyond 40, where it underflows.
+/// Returns the density at `x`; 0 for |x| > 40, where it underflows.
 #[must_use]
 pub fn density(x: f64) -> f64 {
     // x² is split into an exact part and a remainder, since rounding the square would lose digits
@@ -21,10 +21,11 @@ pub fn density(x: f64) -> f64 {
     (-0.5 * coarse * coarse).exp() * (-0.5 * rest).exp() / TAU.sqrt()
 }
 
-/// P(Z ≤ x), to about 1e-14 relative in either tail. NaN for NaN.
+/// Returns P(Z ≤ x), with a relative error of about 1e-14 in either tail. NaN for NaN.
 #[must_use]
 pub fn cdf(x: f64) -> f64 {
-    /// Below this distance from the middle the series loses at most two digits of the tail.
+    /// Largest |x| for which the series is used. Up to this point it loses at most two digits of
+    /// the tail probability.
     const SERIES_TO: f64 = 2.0;
     if x.is_nan() {
         f64::NAN
@@ -49,15 +50,15 @@ fn centre(x: f64) -> f64 {
     density(x) * sum
 }
 
-/// P(Z > x) for x ≥ 2.
+/// Returns P(Z > x) for x ≥ 2.
 fn tail(x: f64) -> f64 {
     density(x) / mills_denominator(x)
 }
 
 /// φ(x) / P(Z > x) for x ≥ 2: x + 1/(x + 2/(x + 3/(x + ...))).
 fn mills_denominator(x: f64) -> f64 {
-    /// At x = 2, the worst case, this many levels are accurate to the last bit; farther out fewer
-    /// are needed.
+    /// Number of levels of the continued fraction. At x = 2, the worst case, this many give full
+    /// accuracy. For larger x fewer would be enough.
     const LEVELS: f64 = 120.0;
     let levels = (12.0 + 640.0 / (x * x)).min(LEVELS) as u32;
     let mut fraction = x;
@@ -67,9 +68,9 @@ fn mills_denominator(x: f64) -> f64 {
     fraction
 }
 
-/// log₁₀ P(Z > z), even if the probability itself underflows.
+/// Returns log₁₀ P(Z > z), even if the probability itself underflows.
 ///
-/// To about 1e-13 relative for z > 0; −∞ for ∞, NaN for NaN.
+/// The relative error is about 1e-13 for z > 0. −∞ for ∞, NaN for NaN.
 #[must_use]
 pub fn log10_upper(z: f64) -> f64 {
     if z < 2.0 || z == f64::INFINITY {
@@ -79,8 +80,8 @@ pub fn log10_upper(z: f64) -> f64 {
     (ln_density - mills_denominator(z).ln()) / std::f64::consts::LN_10
 }
 
-/// The value that a standard normal variable does not exceed with probability `p`; about 1e-14
-/// relative, away from p = ½.
+/// Returns the quantile: the value that a standard normal variable does not exceed with probability
+/// `p`. The relative error is about 1e-14, except near p = ½, where the quantile is 0.
 ///
 /// −∞ for 0, ∞ for 1, NaN outside 0..=1.
 #[must_use]
@@ -99,7 +100,7 @@ pub fn quantile(p: f64) -> f64 {
     let mut x = t
         - (2.515_517 + t * (0.802_853 + t * 0.010_328))
             / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
-    // The approximation is within 5e-4; every step cubes the error.
+    // The initial approximation has an error below 5e-4, and every Halley step cubes it.
     for _ in 0..3 {
         let error = (cdf(-x) - small) / density(x);
         x += error / (1.0 + 0.5 * x * error);
@@ -107,9 +108,9 @@ pub fn quantile(p: f64) -> f64 {
     sign * x
 }
 
-/// The two-sided normal quantile of a confidence level: 1.96 for 0.95.
+/// Returns the two-sided normal quantile of a confidence level, for example 1.96 for 0.95.
 ///
-/// `confidence` in 0..1; NaN outside 0..=1.
+/// `confidence` is in 0..1; NaN outside 0..=1.
 #[must_use]
 pub fn two_sided(confidence: f64) -> f64 {
     -quantile((1.0 - confidence) / 2.0)

@@ -1,32 +1,33 @@
-//! Two further tests of normality with estimated mean and standard deviation: Anderson and
-//! Darling's, which emphasizes the tails, and Lilliefors', which uses the largest distance.
+//! Two further tests of normality with estimated mean and standard deviation. Anderson and
+//! Darling's test emphasizes the tails; Lilliefors' test uses the largest distance between the
+//! distribution functions.
 //!
-//! The p-values are Stephens' approximation for the first (D'Agostino & Stephens, *Goodness-of-Fit
-//! Techniques*, 1986, table 4.9), and for the second Dallal and Wilkinson's formula (American
-//! Statistician 40, 1986), with Stephens' modified statistic if that gives more than 0.1: the same
-//! choices as in R's package `nortest` (`ad.test`, `lillie.test`). With very many values, both
-//! detect even negligible deviations.
+//! The p-values of the first are Stephens' approximation (D'Agostino & Stephens, *Goodness-of-Fit
+//! Techniques*, 1986, table 4.9). Those of the second are Dallal and Wilkinson's formula (American
+//! Statistician 40, 1986), or Stephens' modified statistic if that formula gives more than 0.1. R's
+//! package `nortest` (`ad.test`, `lillie.test`) makes the same choices. With very many values, both
+//! tests detect even negligible deviations.
 
 use crate::{descriptive, kolmogorov, normal};
 
-/// A statistic and its p-value.
+/// Result of a normality test: a statistic and its p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// A² or D.
+    /// The test statistic: A² (Anderson-Darling) or D (Lilliefors).
     pub statistic: f64,
-    /// p-value for normal values.
+    /// p-value under the hypothesis that the values are normally distributed.
     pub p: f64,
 }
 
-/// The Anderson-Darling test of normality. `sorted`: ascending, finite. `None` for fewer than 8
-/// values, or if all are equal. O(n).
+/// Performs the Anderson-Darling test of normality. `sorted` must be ascending and finite. Returns
+/// `None` for fewer than 8 values, or if all are equal. O(n).
 #[must_use]
 pub fn anderson_darling(sorted: &[f64]) -> Option<Fit> {
     anderson_darling_of(&standardized(sorted)?)
 }
 
-/// Computes [`anderson_darling`] and [`lilliefors`] together, for long samples: both begin with the
-/// same steps.
+/// Performs the tests [`anderson_darling`] and [`lilliefors`] together. For long samples this saves
+/// time, since both start by standardizing the values.
 #[must_use]
 pub fn anderson_darling_and_lilliefors(sorted: &[f64]) -> (Option<Fit>, Option<Fit>) {
     standardized(sorted).map_or((None, None), |z| (anderson_darling_of(&z), lilliefors_of(&z)))
@@ -39,7 +40,8 @@ fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
         return None;
     }
     let n = z.len() as f64;
-    // Every value occurs in the sum twice, once with each tail, so one evaluation of Φ serves both.
+    // Every value occurs twice in the sum, once with its lower and once with its upper tail, so
+    // both terms are computed together.
     let term = |(i, z): (usize, &f64)| {
         let (below, above) = ln_tails(*z);
         (2.0 * i as f64 + 1.0) * below + (2.0 * (n - i as f64) - 1.0) * above
@@ -56,7 +58,8 @@ fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
     } else if a < 10.0 {
         (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
     } else {
-        // The formula has its minimum about here and increases beyond it.
+        // The fitted formula reaches its minimum near a = 10 and would increase beyond it, so the
+        // p-value is held constant.
         3.7e-24
     };
     Some(Fit { statistic, p })
@@ -75,8 +78,8 @@ fn ln_tails(x: f64) -> (f64, f64) {
     if x < 0.0 { (small, large) } else { (large, small) }
 }
 
-/// The Lilliefors test of normality. `sorted`: ascending, finite. `None` for fewer than 5 values,
-/// or if all are equal. O(n).
+/// Performs the Lilliefors test of normality. `sorted` must be ascending and finite. Returns `None`
+/// for fewer than 5 values, or if all are equal. O(n).
 #[must_use]
 pub fn lilliefors(sorted: &[f64]) -> Option<Fit> {
     lilliefors_of(&standardized(sorted)?)
@@ -119,7 +122,7 @@ fn modified(d: f64, n: f64) -> f64 {
 /// The values minus their mean, divided by their standard deviation; `None` if they do not vary.
 fn standardized(sorted: &[f64]) -> Option<Vec<f64>> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
-    // The offset is subtracted first, since the mean may overflow.
+    // The first value is subtracted before averaging, since the sum of the raw values may overflow.
     let offsets: Vec<f64> = sorted.iter().map(|x| x - first).collect();
     let (mean, sd) = (descriptive::mean(&offsets), descriptive::standard_deviation(&offsets));
     (last > first && sd > 0.0).then(|| offsets.iter().map(|x| (x - mean) / sd).collect())
@@ -222,7 +225,7 @@ mod tests {
             assert!(near(found.statistic, anderson) && near(found.p, a_p), "{n} {e} {found:?}");
             assert!(near(other.statistic, distance) && near(other.p, d_p), "{n} {e} {other:?}");
         }
-        // Five values are enough for Lilliefors' test.
+        // Lilliefors' test accepts five values; Anderson and Darling's does not.
         let few = lilliefors(&[1.0, 2.0, 4.0, 7.0, 15.0]).unwrap();
         assert!(
             near(few.statistic, 0.225_402_186_444_3) && near(few.p, 0.551_625_021_375),

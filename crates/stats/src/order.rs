@@ -8,24 +8,26 @@
 
 use crate::{Interval, binomial};
 
-/// The interval for the median with at least `confidence` (in 0..1), and its actual confidence.
+/// Returns the interval for the median with at least `confidence` (in 0..1), and its actual
+/// confidence.
 ///
-/// `sorted`: ascending. `None` if there are too few values for any pair of order statistics: fewer
-/// than 6 at 95 %. O(√n).
+/// `sorted` must be ascending. `None` if there are too few values for any pair of order statistics,
+/// which at 95 % means fewer than 6. O(√n).
 #[must_use]
 pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<(Interval, f64)> {
     let (k, coverage) = binomial::median_interval(sorted.len() as u64, confidence)?;
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// Like [`median_interval`], for a series with only n/`time` effective values, for example by the
-/// autocorrelation time of its signs ([`crate::signs::time`]).
+/// Returns the interval like [`median_interval`], but for a dependent series that has only n/`time`
+/// effective values. `time` is, for example, the autocorrelation time of the signs
+/// ([`crate::signs::time`]).
 ///
-/// Uses the pair of order statistics of n/`time` independent values, at the same relative depth
-/// among all n. So the ends are values of the series under any dependence, and `time` ≤ 1 (or NaN)
-/// gives the exact interval. `None` if n/`time` values have no interval, or, for `time` above 1,
-/// are fewer than [`FEWEST_EFFECTIVE`]. The returned confidence is that of n/`time` independent
-/// values.
+/// The pair of order statistics is that of n/`time` independent values, taken at the same relative
+/// depth among all n values. The ends are therefore values of the series. For `time` ≤ 1 (or NaN)
+/// the result is the exact interval. `None` if n/`time` values have no interval, or if `time` is
+/// above 1 and n/`time` is less than [`FEWEST_EFFECTIVE`]. The returned confidence is that of
+/// n/`time` independent values.
 #[must_use]
 pub fn median_interval_of_effective(
     sorted: &[f64],
@@ -46,28 +48,29 @@ pub fn median_interval_of_effective(
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// Minimum number of effective values for a median interval of dependent values: as many as
-/// independent values need at 95 %.
+/// Minimum number of effective values for a median interval of dependent values. Independent values
+/// need as many at 95 %.
 pub const FEWEST_EFFECTIVE: u64 = 6;
 
-/// Minimum number of independent values for an interval for the median at this confidence: 6 at 95
-/// %.
+/// Returns the minimum number of independent values that have a median interval at this confidence,
+/// for example 6 at 95 %.
 #[must_use]
 pub fn fewest_values(confidence: f64) -> u64 {
     // The extremes of n values cover the median with probability 1 − 2^(1 − n).
     (1..=1024).find(|n| binomial::median_interval(*n, confidence).is_some()).unwrap_or(u64::MAX)
 }
 
-/// Effective number of `n` values, rounded down, at most `n`.
+/// Returns the effective number of `n` values, rounded down and at most `n`.
 fn effective(n: u64, time: f64) -> u64 {
     if time.is_nan() || time <= 1.0 {
         return n;
     }
-    // A quotient that should be whole may be rounded down.
+    // Rounding error may put a quotient just below a whole number, so a small tolerance is added.
     (n as f64 / time + 1e-9) as u64
 }
 
-/// The interval from order statistic `k` (1-based, at most n/2) to order statistic n + 1 − `k`.
+/// Returns the interval from order statistic `k` (1-based, at most n/2) to order statistic n + 1 −
+/// `k`.
 fn symmetric(sorted: &[f64], k: usize) -> Interval {
     Interval { lower: sorted[k - 1], upper: sorted[sorted.len() - k] }
 }
@@ -112,7 +115,8 @@ mod tests {
         assert_eq!(found, Interval { lower: 29.0, upper: 72.0 });
         // R: 1 - 2 * pbinom(7, 25, 0.5).
         assert!((coverage - 0.956_714_749_336_242_7).abs() < 1e-12, "{coverage}");
-        // Six effective values have only their extremes; fewer have no interval.
+        // For six effective values, the interval is bounded by the extremes. Fewer have no
+        // interval.
         let few = |n: usize, time| median_interval_of_effective(&xs[..n], 0.95, time);
         assert_eq!(few(24, 4.0).unwrap().0, Interval { lower: 1.0, upper: 24.0 });
         assert_eq!(few(23, 4.0), None);

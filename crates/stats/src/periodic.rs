@@ -1,22 +1,21 @@
-//! Detects whether every k-th value of a series differs from the others, due to a timer, garbage
+//! Detects if every k-th value of a series differs from the others, as caused by a timer, garbage
 //! collection, or a buffer flush.
 //!
 //! The series is folded at every whole period, and the phase whose mean rank is farthest from the
-//! others is tested. A mean of a dozen ranks is practically normal for any distribution, and the
-//! level is shared among all periods and phases (Bonferroni), so that noise is rarely taken for a
-//! rhythm. First-order dependence is removed first (by prewhitening the ranks), and a phase must
-//! also differ from its neighbors and in both halves of the series, so that slow waves, steps and
+//! others is tested. A mean of a dozen ranks is practically normal for any distribution. The level
+//! is divided among all periods and phases (Bonferroni), so that noise is rarely mistaken for a
+//! tick. First-order dependence is removed first, by prewhitening the ranks. In addition, a phase
+//! must differ from its neighbors, and in both halves of the series, so that slow waves, steps and
 //! clusters of stalls are not reported as ticks. Periods that are not a whole number of values are
-//! not found, since they drift through all phases. This module does not judge whether a tick
-//! matters.
+//! not found, since they drift through all phases. This module does not judge if a tick matters.
 
 use crate::{autocorrelation, descriptive, normal};
 
-/// Maximum number of values used, from the end of the series.
+/// Maximum number of values examined; of longer series, only the last values are used.
 const MOST_VALUES: usize = 10_000;
 /// Maximum period, in values.
 const MOST_PERIOD: usize = 500;
-/// Minimum number of periods in the series.
+/// Minimum number of periods that the series must contain.
 const FEWEST_PERIODS: usize = 12;
 /// Minimum number of values: [`FEWEST_PERIODS`] periods of two values.
 const FEWEST: usize = 2 * FEWEST_PERIODS;
@@ -24,16 +23,17 @@ const FEWEST: usize = 2 * FEWEST_PERIODS;
 const FROM_NEIGHBOURS: f64 = 3.0;
 /// Minimum difference of a phase from all others in each half of the series, in standard errors.
 const IN_EACH_HALF: f64 = 2.0;
-/// Minimum share of a phase's values on its side of the overall median: two stalls in a dozen are
-/// not a rhythm.
+/// Minimum share of a phase's values that must deviate from the overall median in the direction of
+/// the tick. Two stalls among a dozen values are not a periodic effect.
 const MOST_OF_THEM: f64 = 0.6;
-/// If one of several turns of a period differs from the others by more than this many standard
-/// errors, the tick occurs in that turn only, and the true period is longer.
+/// Threshold, in standard errors, for replacing a period by a multiple of it. If the tick in one of
+/// the multiple's phases exceeds that in the others by more than this, it occurs only there, and
+/// the true period is longer.
 const FROM_OTHER_TURNS: f64 = 3.5;
-/// Maximum autocorrelation that is removed.
+/// Maximum first-order autocorrelation that prewhitening removes.
 const MOST_KEPT: f64 = 0.95;
 
-/// A tick: every `period`-th value differs from the others.
+/// A tick: a periodic effect in which every `period`-th value differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodic {
     /// The period in values, at least 2.
@@ -49,11 +49,11 @@ pub struct Periodic {
     pub values: usize,
 }
 
-/// Finds the clearest tick; `None` if there is none, or for fewer than 24 values. `level` is the
-/// false-positive rate for independent values, in 0..1.
+/// Finds the clearest tick. Returns `None` if there is none, or for fewer than 24 values. `level`
+/// is the false-positive rate for independent values, in 0..1.
 ///
-/// `xs`: finite, in order of measurement. O(n) for each of up to 500 periods, for at most the last
-/// 10,000 values.
+/// `xs` must be finite and in order of measurement; at most the last 10,000 values are used. O(n)
+/// for each of up to 500 periods.
 #[must_use]
 pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     let before = xs.len().saturating_sub(MOST_VALUES);
@@ -101,8 +101,9 @@ pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     })
 }
 
-/// The true period, of which `period` may be a fraction: a rare tick is also detected at half its
-/// period, where it occurs every other time.
+/// Returns the true period and phase, given that `period` may be only a fraction of the true
+/// period. A rare tick is also detected at half its period, where only every other occurrence
+/// differs.
 fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
     for times in 2..=longest / period {
         let found = means(ranks, times * period);
@@ -120,11 +121,11 @@ fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) 
     (period, place)
 }
 
-/// The ranks after removing first-order dependence, as ranks again; alternation, which is a tick
-/// itself, is kept.
+/// Returns the ranks of the series after removing positive first-order dependence. Negative
+/// dependence is kept, since an alternating series is itself a tick.
 fn whitened(ranks: Vec<f64>) -> Vec<f64> {
     let kept = autocorrelation::autocorrelation(&ranks, 1).first().copied().unwrap_or(0.0);
-    // Within chance for independent values.
+    // A correlation this small is within chance for independent values.
     if kept * (ranks.len() as f64).sqrt() < 2.0 {
         return ranks;
     }
@@ -150,7 +151,7 @@ fn centred(mut ranks: Vec<f64>) -> Option<Vec<f64>> {
     Some(ranks)
 }
 
-/// The mean at every phase, over whole periods from the beginning.
+/// Returns the mean at every phase, over the whole periods from the beginning.
 fn means(ranks: &[f64], period: usize) -> Vec<f64> {
     let mut sums = vec![0.0; period];
     for round in ranks.chunks_exact(period) {
@@ -161,27 +162,27 @@ fn means(ranks: &[f64], period: usize) -> Vec<f64> {
     sums
 }
 
-/// The difference of every phase from the overall mean, in standard errors.
+/// Returns the difference of every phase from the overall mean, in standard errors.
 fn places_of(ranks: &[f64], period: usize) -> Vec<f64> {
     let mut found = means(ranks, period);
     let middle = found.iter().sum::<f64>() / period as f64;
-    // The phase itself is part of that mean.
+    // The overall mean includes the phase itself, which makes the error of the difference smaller.
     let error = ((1.0 - 1.0 / period as f64) / (ranks.len() / period) as f64).sqrt();
     found.iter_mut().for_each(|mean| *mean = (*mean - middle) / error);
     found
 }
 
-/// The difference of a phase from the mean of its two neighbors, in standard errors.
+/// Returns the difference of a phase from the mean of its two neighbors, in standard errors.
 fn from_neighbours(ranks: &[f64], period: usize, place: usize) -> f64 {
     let found = means(ranks, period);
     let (before, after) = (found[(place + period - 1) % period], found[(place + 1) % period]);
-    // With two phases, both neighbors are the same phase.
+    // With a period of two, both neighbors are the same phase, so their mean has a larger variance.
     let share = if period == 2 { 2.0 } else { 1.5 };
     let error = (share / (ranks.len() / period) as f64).sqrt();
     (found[place] - (before + after) / 2.0) / error
 }
 
-/// The two halves, each with its start.
+/// Returns the two halves of the series, each with the index at which it starts.
 fn halves(ranks: &[f64]) -> [(&[f64], usize); 2] {
     let (first, second) = ranks.split_at(ranks.len() / 2);
     [(first, 0), (second, first.len())]
@@ -194,8 +195,8 @@ mod tests {
 
     const LEVEL: f64 = 0.001;
 
-    /// Number of series, of 300, in which a tick is detected. `distribution` computes each of the
-    /// `n` values from its index and two random numbers.
+    /// Returns the number of series, out of 300, in which a tick is detected. `distribution`
+    /// computes each of the `n` values from its index and two random numbers.
     fn told(n: usize, mut distribution: impl FnMut(usize, f64, f64) -> f64) -> usize {
         (0..300)
             .filter(|&series| {
@@ -306,7 +307,7 @@ mod tests {
             lag1(&ranks),
             lag1(&white)
         );
-        // Negating a series mirrors its whitened ranks, wherever it begins.
+        // Negating a series mirrors its whitened ranks, at any starting point.
         for begin in 0..30 {
             let part = autocorrelation::ranks(&wave[begin..begin + 30]);
             let turned: Vec<f64> = part.iter().map(|rank| 31.0 - rank).collect();

@@ -1,4 +1,4 @@
-//! Rules of the analysis as a whole.
+//! Tests of the analysis as a whole.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -11,8 +11,8 @@ use crate::Verdict;
 use assay_data::code;
 use assay_data::{Observation, Plan, Threshold, Unit};
 
-/// Samples of two subjects whose blocks start at these times; each run takes 40 ms, each hook 10
-/// ms.
+/// Returns samples of two subjects whose blocks start at the given times, in seconds. Each run
+/// takes 40 ms and each hook 10 ms.
 fn begun_at(starts: &[f64]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.add_subject("a");
@@ -96,7 +96,7 @@ fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
     samples.findings.push(changed);
     let (withheld, findings) = verdicts(&samples);
     assert_eq!(withheld, [(Verdict::Inconclusive, false, true); 2]);
-    // The reason is reported once, and not as too few blocks.
+    // The verdict is withheld because of `RESUMED` only; the number of blocks is not blamed too.
     let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
     assert!(codes.contains(&"RESUMED") && !codes.contains(&"TOO_FEW"), "{codes:?}");
 }
@@ -158,8 +158,8 @@ fn equal_ratios_are_a_plain_shift() {
 #[test]
 fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the_ratio_its_own() {
     let mut stream = assay_stats::resampling::Stream::new(7, 0);
-    // All runs take two fifths longer from the middle on; or one side takes 3 s longer, independent
-    // of the machine.
+    // In the first case the machine slows down by two fifths from the middle on, which affects both
+    // sides. In the second case one side also takes 3 s longer, independent of the machine.
     for (of_ratio, threshold) in [
         (true, Threshold::Relative(0.01)),
         (false, Threshold::Absolute { value: 0.01, unit: Unit::Second }),

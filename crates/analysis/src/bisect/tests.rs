@@ -1,4 +1,5 @@
-//! Small searches with known answers; `examples/bisect.rs` simulates the success rate of searches.
+//! Small searches with known answers. The program `examples/bisect.rs` simulates the success rate
+//! of searches.
 
 use super::*;
 use crate::design::{Experiment, Step};
@@ -6,7 +7,7 @@ use assay_data::source::Unit;
 use assay_data::{Observation, Threshold};
 use assay_stats::resampling::Stream;
 
-/// A simulated search over places with these levels and this noise; places in `broken` fail.
+/// A simulated search over places with given levels and noise. Places in `broken` fail.
 struct Simulated {
     levels: Vec<f64>,
     noise: f64,
@@ -35,7 +36,8 @@ impl Simulated {
         samples
     }
 
-    /// Continues a search until it stops. The noise of a run is determined by its block and place.
+    /// Continues a search until it stops, and returns the reason. The noise of a run depends only
+    /// on its block and place.
     fn go_on(&self, experiment: &mut Experiment, samples: &mut Samples) -> StopReason {
         let mut seconds = 0.0;
         loop {
@@ -124,7 +126,7 @@ fn commits_that_fail_are_left_out_and_the_rest_is_narrowed() {
 
 #[test]
 fn too_much_noise_is_said_with_what_is_left() {
-    // The search ends a fixed number of blocks after the ends are known to differ.
+    // Stops the search a fixed number of blocks after the two ends are known to differ.
     let simulated = Simulated { noise: 0.1, ..step(40, 23, 0.08) };
     let (_, _, whole) = simulated.found();
     let begun = whole.observations().find(|own| own.subject != 0 && own.subject != 39);

@@ -1,5 +1,5 @@
-//! Synthetic machines (a calm one, one that drifts, one with a tick), and series that can't be
-//! calibrated.
+//! Synthetic machines: a calm one, one that drifts, and one with periodic ticks. Also series that
+//! cannot be calibrated.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -71,7 +71,7 @@ fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
             paired.push(a, b * (1.0 + size));
         }
         let level = Level { interval: 0.002, groups: 0.05 };
-        // A user who cares about such small differences sets the threshold accordingly.
+        // The threshold is set well below the simulated difference.
         let threshold = Threshold::Relative(size / 100.0);
         let decided = paired.decide(&threshold, level, Better::Lower, &mut distribution);
         found += u32::from(decided.decision.verdict == Verdict::Slower);

@@ -4,8 +4,8 @@
 use super::*;
 use assay_data::mutation::{MutatedFile, MutatedUnit, MutationTest};
 
-/// Two sources with one function each, a test file with two tests for each, and one with two tests
-/// of the whole program.
+/// Returns a project with two sources of one function each, a test file with two tests for each
+/// source, and a file with two tests of the whole program.
 fn project() -> Mutation {
     let file = |path: &str| MutatedFile { path: path.to_owned(), ..MutatedFile::default() };
     let test = |name: &str, file: &str| MutationTest {
@@ -65,7 +65,8 @@ fn what_fails_at_home_is_well_tested_and_what_fails_everywhere_is_tangled() {
     assert_eq!(cart.foreign, foreign);
     assert_eq!(all.files[1], *cart);
     assert_eq!(all.whole.complete, 5);
-    // One failing test of the whole program, along with two of the code's own, is not a tangle.
+    // A function is well tested if two of its own tests fail along with one test of the whole
+    // program.
     mutation.mutants = vec![killed(0, &[0, 1, 4])];
     assert_eq!(couplings(&mutation).unwrap().units[0].quadrant, Some(Quadrant::WellTested));
 }
@@ -78,7 +79,7 @@ fn failures_in_several_files_of_its_own_are_no_tangle() {
         let (name, file) = (format!("more {number}"), Some(file.to_owned()));
         mutation.tests.push(MutationTest { name, file, seconds: None });
     }
-    // Their names match no source, and their tests use only this function.
+    // These file names match no source, but the tests in them use only this function.
     let covered_by = Some(vec![6, 7, 8]);
     mutation.mutants =
         vec![MutantResult { covered_by, ..killed(0, &[0, 6, 7, 8]) }, killed(0, &[1])];
@@ -124,11 +125,11 @@ fn a_sample_leaves_an_interval_open() {
     assert_eq!((focus.mean, all.units[0].complete), (1.0, 4));
     let interval = focus.interval.unwrap();
     assert!(interval.lower > 0.3 && interval.lower < 0.5 && interval.upper == 1.0, "{interval:?}");
-    // For one change in five, not all tests ran.
+    // For one of the five changes, not all tests ran.
     assert!(!all.units[0].is_clear);
     let locality = all.units[0].locality.unwrap();
     assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);
-    // A change that was not tried might be detected as well.
+    // A change that has not been tried yet might also be detected.
     mutation.mutants[4] = with(0, Fate::Pending);
     assert_eq!(couplings(&mutation).unwrap().units[0].focus.unwrap().interval, Some(interval));
     mutation.mutants[4] = with(0, Fate::Survived);

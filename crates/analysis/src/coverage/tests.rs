@@ -1,4 +1,4 @@
-//! The committed table matches this code, and the warnings follow it.
+//! Checks that the committed coverage table matches this code, and that the warnings agree with it.
 
 use super::simulation::{self, Truth, cells, sample};
 use super::*;
@@ -62,7 +62,7 @@ fn invented_data_has_the_truth_that_it_is_held_against() {
         near(descriptive::mean(&xs), truth.mean, "mean");
         near(descriptive::median(&xs), truth.median, "median");
         near(assay_stats::signed_rank::pseudo_median(&sorted), truth.pseudo_median, "pseudo");
-        // The square of a t variable with three degrees of freedom has no variance, so the standard
+        // A t variable with three degrees of freedom has no fourth moment, so its sample standard
         // deviation converges slowly.
         if kind != Kind::HeavyTail {
             near(descriptive::standard_deviation(&xs), truth.sd, "sd");
@@ -96,16 +96,17 @@ fn an_interval_that_misses_is_warned_of_and_one_that_holds_is_not() {
     assert_eq!(warning(Method::MedianOrder, 100, Traits::default()), None);
     let skewed = Traits { skewed: true, ..Traits::default() };
     assert!(warning(Method::BootstrapSdPercentile, 20, skewed).is_some());
-    // Beyond the simulated sizes the nearest is used; between them the values are interpolated.
+    // Beyond the simulated sample sizes the nearest one is used. Between them the values are
+    // interpolated.
     let at = |n| simulated(Method::MeanT, Kind::Lognormal, n);
     assert_eq!((at(2), at(5_000)), (at(5), at(1000)));
     assert!(at(30) > at(20) && at(30) < at(100));
-    // Five values never have an interval of the median.
+    // Five values are too few for an interval of the median.
     assert_eq!(simulated(Method::MedianOrder, Kind::Normal, 5), None);
     assert!(simulated(Method::MedianOrder, Kind::Normal, 7).is_some());
 }
 
-/// Number of samples, out of twenty, that get a warning for `method`.
+/// Returns the number of samples, out of twenty, that get a warning for `method`.
 fn marked(method: Method, kind: Kind, n: usize) -> usize {
     let seeds = 0..20;
     seeds
@@ -131,7 +132,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
                 }
                 cells += 1;
                 let marked = marked(method, kind, n);
-                // With twenty values the shape is only sometimes recognized; with a hundred nearly
+                // With twenty values the shape is recognized only sometimes; with a hundred, nearly
                 // always.
                 let least = match n {
                     5 => 20,
@@ -142,7 +143,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
             }
         }
     }
-    // Their number is that of bold cells on the page.
+    // Each of the counted cells is bold on the page.
     let bold = page::generated(PAGE).map(|part| part.matches("**").count() / 2);
     assert_eq!(Some(cells), bold);
     assert!(cells > 200, "{cells}");
@@ -152,7 +153,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
 fn an_interval_that_holds_is_not_marked_on_plain_data() {
     for method in [Method::MeanT, Method::MedianOrder, Method::ShiftExact, Method::Welch] {
         let found = marked(method, Kind::Normal, 100);
-        // About one sample in twenty resembles another kind by chance.
+        // About one sample in twenty resembles another distribution by chance.
         assert!(found <= 3, "{method:?}: {found}");
     }
 }

@@ -3,10 +3,10 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// The generator of all random draws.
+/// Generator used for all random draws.
 pub(super) type Random = Pcg64Mcg;
 
-/// Shuffles uniformly (Fisher and Yates).
+/// Shuffles uniformly (Fisher-Yates).
 pub(super) fn shuffle(things: &mut [usize], random: &mut Random) {
     for i in (1..things.len()).rev() {
         let j = below(random, i as u32 + 1) as usize;
@@ -14,7 +14,7 @@ pub(super) fn shuffle(things: &mut [usize], random: &mut Random) {
     }
 }
 
-/// Draws a uniform number below `bound` (Lemire 2019, with rejection).
+/// Draws a uniformly distributed number below `bound` (Lemire 2019, with rejection).
 pub(super) fn below(random: &mut Random, bound: u32) -> u32 {
     let reject_below = bound.wrapping_neg() % bound;
     loop {

@@ -1,4 +1,4 @@
-//! Guarantees of the experiment: its order, budget, comparisons, and stopping.
+//! Properties guaranteed by an experiment: order of runs, budget, comparisons, and stopping.
 
 use super::*;
 use assay_data::StopRule;
@@ -40,7 +40,7 @@ fn every_block_holds_every_subject_once_and_the_seed_repeats_it() {
 #[test]
 fn either_subject_is_first_in_about_half_of_the_blocks() {
     let first = orders(1, 2, 2000).iter().filter(|block| block[0] == 0).count();
-    // Six standard deviations around 1,000.
+    // The limits are six standard deviations from 1,000.
     assert!((866..1134).contains(&first), "{first}");
 }
 
@@ -61,7 +61,7 @@ fn a_budget_ends_the_run_before_a_block_that_would_outlast_it() {
     let reason = loop {
         let turn = experiment.next_turn().expect("something is open");
         elapsed += 3.0;
-        // Noise so large that the median is never precise.
+        // The noise is so large that the median never becomes precise.
         let value = if turn.block.is_multiple_of(2) { 1.0 } else { 100.0 };
         if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
             break reason;
@@ -80,7 +80,7 @@ fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
         elapsed += 10.0;
         let value = 1.0 + turn.place as f64;
         if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
-            // Six blocks allow a verdict at the end.
+            // A verdict at the end needs only six blocks.
             assert_eq!((reason, experiment.blocks()), (StopReason::Budget, 6));
             break;
         }
@@ -113,7 +113,7 @@ fn one_subject_stops_when_its_median_is_precise() {
 
 #[test]
 fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20_seconds() {
-    /// The reason to stop and the number of blocks, at twenty runs per second.
+    /// Returns the reason to stop and the number of blocks, at twenty runs per second.
     fn stop(value: impl Fn(u32) -> f64) -> (StopReason, usize) {
         let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
         loop {
@@ -125,11 +125,12 @@ fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20
             }
         }
     }
-    // Each doubling of the runs adds one more wave, so the first look at 20 s ends the run.
+    // The oscillation gets slower as the run goes on, so longer runs add little information. The
+    // first look, after 20 s, therefore ends the run.
     let (reason, blocks) = stop(|block| 2.0 + f64::from(block).log2().sin());
     assert_eq!(reason, StopReason::Diminishing);
     assert!((400..=460).contains(&blocks), "{blocks}");
-    // Independent runs keep adding information.
+    // Independent values keep adding information.
     let spread = |block: u32| Stream::new(u64::from(block), 0).normal();
     assert_eq!(stop(spread).0, StopReason::Blocks);
 }
@@ -165,7 +166,7 @@ fn a_slow_benchmark_is_told_apart_from_the_fast_ones_beside_it() {
         let value = if turn.place == 0 { 1.0 } else { 8.0 };
         experiment.observe(turn, &[value], elapsed);
     }
-    // A block takes 0.3 s on average.
+    // A round of the three units takes 0.8 s, so a block of one unit takes about 0.3 s on average.
     assert_eq!([0, 1, 2].map(|unit| experiment.blocks_of(unit)), [10, 24, 24]);
 }
 
@@ -230,24 +231,27 @@ fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
 
 #[test]
 fn a_condition_of_the_user_stops_the_run_instead_of_a_clear_answer() {
-    // The answer is clear from the tenth block, but the condition requires thirty.
+    // The answer is clear after ten blocks, but the condition requires thirty.
     assert_eq!(stops_at("blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear and blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear", 0.001), (StopReason::Until, 10));
-    // A condition independent of the samples may stop before any verdict is possible.
+    // A condition that does not depend on the samples may stop the run before a verdict is
+    // possible.
     assert_eq!(stops_at("blocks >= 4", 0.001), (StopReason::Until, 4));
-    // Conditions on the samples wait for the fewest blocks that allow a verdict; others don't.
+    // Conditions on the samples are evaluated only after the minimum number of blocks for a
+    // verdict. Other conditions are evaluated earlier.
     assert_eq!(stops_at("width < 50%", 0.001), (StopReason::Until, 10));
     assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 4));
     assert_eq!(stops_at("seconds > 40", 0.001), (StopReason::Until, 42));
-    // If the condition never becomes true, or can't be parsed, the budget ends the run.
+    // If the condition never becomes true or cannot be parsed, the run ends with its budget.
     assert_eq!(stops_at("width < 0.0001%", 0.3), (StopReason::Budget, 501));
     assert_eq!(stops_at("whenever", 0.3), (StopReason::Budget, 501));
     let (reason, blocks) = stops_at("width < 5%", 0.3);
     assert!(reason == StopReason::Until && (11..500).contains(&blocks), "{reason:?} {blocks}");
 }
 
-/// Runs with a condition and blocks of `block_seconds` seconds whose values never settle.
+/// Runs an experiment with a stopping condition and blocks of `block_seconds` seconds, whose values
+/// never settle. Returns the reason to stop and the number of blocks.
 fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason, usize) {
     let plan =
         Plan { until: Some(until.to_owned()), ..Plan::sequential(0.95, Threshold::default(), 3) };
@@ -266,11 +270,12 @@ fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason,
 fn a_condition_is_held_against_every_block_whether_or_not_the_samples_are_looked_at() {
     for subjects in [1, 2] {
         let at = |until: &str, seconds: f64| stops_after(until, subjects, seconds);
-        // Stops before the minimum number of blocks for a verdict.
+        // The run stops before the minimum number of blocks for a verdict.
         assert_eq!(at("blocks >= 100 and clear or seconds > 2", 0.5), (StopReason::Until, 5));
-        // By then, a single subject is evaluated at every fifth block, which this one is not.
+        // At this point the samples of a single subject are evaluated only every fifth block. Block
+        // 103 is not one of these, but the time limit is still checked.
         assert_eq!(at("clear or seconds > 51.25", 0.5), (StopReason::Until, 103));
-        // Stretching of the budget does not affect the condition.
+        // An extended budget does not affect the condition.
         assert_eq!(at("seconds > 2", 30.0), (StopReason::Until, 1));
         assert_eq!(at("clear or seconds > 2", 30.0), (StopReason::Until, 1));
     }
@@ -301,7 +306,7 @@ fn too_little_time_for_a_verdict_is_known_before() {
     assert_eq!(too_few_fit(&until, 70.0, 300.0, 1), None);
 }
 
-/// Experiments on several units: rounds, units that finish, one budget for all.
+/// Experiments on several units: rounds, units that finish early, and a shared budget.
 mod units {
     use super::*;
     use assay_data::Metric;
@@ -321,7 +326,8 @@ mod units {
         Plan { budget_seconds: budget, ..Plan::sequential(0.95, Threshold::default(), 7) }
     }
 
-    /// Runs a suite in which each run takes a second; `value` is called with unit, side and block.
+    /// Runs a suite in which each run takes one second. `value` is called with unit, side and
+    /// block.
     fn run(
         rounds: &mut Experiment,
         value: impl Fn(usize, usize, u32) -> f64,
@@ -367,8 +373,8 @@ mod units {
 
     #[test]
     fn time_goes_to_what_is_still_open() {
-        // The first benchmark is twice as slow on the second side; the other has no difference, but
-        // drifts.
+        // The first benchmark is twice as slow on the second side. The other benchmark drifts,
+        // equally on both sides.
         let mut rounds = suite(&plan(Some(400.0)), &pairs(2), 2, 0.0);
         let (reason, _) = run(&mut rounds, |unit, side, block| match unit {
             0 => noise(block, side) * (1.0 + side as f64),
@@ -419,7 +425,7 @@ mod units {
             }
         }
         assert!(!rounds.is_open(0, 0) && rounds.is_open(0, 1));
-        // Each block takes two runs of one second, and all of them belong to one unit.
+        // All blocks belong to the first unit, and each consists of two runs of one second.
         assert_eq!(2.0 * rounds.blocks_of(0) as f64, elapsed);
     }
 

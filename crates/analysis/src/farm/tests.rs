@@ -1,4 +1,4 @@
-//! Versions on targets, hand-made and random, and the findings about them.
+//! Findings about versions on targets, for hand-made and random projects.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -7,7 +7,7 @@ mod simulation;
 use super::words::{Tone, claims};
 use super::*;
 
-/// Seven targets: three Rubies on x86_64, two on arm64, two Pythons.
+/// Returns seven targets: three Rubies on x86_64, two Rubies on arm64, and two Pythons.
 fn targets() -> Vec<Target> {
     [
         ("ruby 3.1.2, x86_64", "runtime.ruby", "3.1.2", "x86_64"),
@@ -27,8 +27,10 @@ fn targets() -> Vec<Target> {
     .collect()
 }
 
-/// Versions 1.0, 1.1, …: each row is a target and each letter a version: passed, failed, flaky
-/// (`b`oth), `i`nfrastructure, not `t`ested, install `x`, or nothing.
+/// Creates a project with versions 1.0, 1.1, and so on. Each row is a target, and each letter is
+/// the result of a version: `p` passed, `f` failed, `F` failed twice, `b` both passed and failed
+/// (flaky), `i` infrastructure fault, `t` not tested, `x` install failed. Any other letter means no
+/// build.
 fn built(rows: &[&str]) -> Project {
     let versions = (0..rows[0].len()).map(|minor| format!("1.{minor}")).collect();
     let mut cells = Vec::new();
@@ -63,7 +65,7 @@ fn codes(project: &Project) -> Vec<String> {
     judged[0].findings.iter().map(|finding| finding.code.clone()).collect()
 }
 
-/// A benchmark of `1.n` compared with `1.(n-1)`.
+/// Returns a benchmark result of version `1.n` compared with `1.(n-1)`.
 fn measured(version: usize, target: usize, percent: f64, half: f64) -> Measured {
     let ratio = |percent: f64| 1.0 + percent / 100.0;
     Measured {
@@ -205,7 +207,7 @@ fn a_slowdown_is_told_by_what_its_targets_share() {
     let judged = judge(&project, &[1], &Options::default());
     let pooled = judged[0].benchmarks[0].pooled.as_ref().unwrap();
     assert!(pooled.differ && pooled.pooled.i2 > 0.9);
-    // Two slower targets of seven do not slow down the mean.
+    // Two slower targets out of seven are too few to make the mean slower.
     assert_eq!(pooled.decision.verdict, Verdict::Inconclusive);
 }
 
@@ -238,7 +240,8 @@ fn a_target_that_only_measured_is_not_tested() {
 
 #[test]
 fn a_direction_must_hold_beside_all_others() {
-    // Alone, its interval is above the threshold; among twenty, the difference may be chance.
+    // As the only comparison, its interval is above the threshold. As one of twenty, the difference
+    // may be due to chance.
     let alone = |number: usize| {
         let mut project = built(&["pp"]);
         for benchmark in 0..number {

@@ -1,4 +1,4 @@
-//! The plots' data, and their properties after thinning.
+//! Data of the plots, and their properties after thinning.
 
 use super::*;
 use crate::protocol::{self, ProtocolOptions};
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Two subjects of 200 values each, 0.5 apart, with a standard deviation of 1.
+/// Returns two subjects of 200 values each, 0.5 apart, with a standard deviation of 1.
 fn drawn(in_blocks: bool) -> Samples {
     let mut stream = Stream::new(5, 0);
     let mut samples = samples(&[Vec::new(), Vec::new()]);
@@ -155,14 +155,14 @@ fn beside_a_protocol_its_own_plan_and_bootstrap_are_drawn() {
         assert_eq!((resampled.resamples, resampled.seed), (300, 7));
         assert_eq!((resampled.estimate, resampled.interval), (spread.sd, spread.normal));
         assert_eq!(resampled.counts.iter().sum::<u32>(), 300);
-        // The reference has no differences from itself.
+        // The reference is not compared with itself.
         assert_eq!(figures.subjects[0].deviation.is_none(), in_blocks);
     }
 }
 
 #[test]
 fn a_protocol_that_stopped_before_its_plan_still_asks_by_its_own_levels() {
-    // Four steps leave hardly any independent values.
+    // A series of four constant steps has hardly any independent values.
     let hanging: Vec<f64> = (0..400).map(|i| 10.0 + f64::from(i / 100)).collect();
     let samples = samples(&[hanging.clone(), hanging]);
     let analysis = analyse(&samples, &Options::default()).expect("values");

@@ -1,11 +1,11 @@
-//! Backups that are complete, damaged, or of a growing store.
+//! Tests of complete and damaged backups, and of backups of a store that is growing.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 use super::*;
 use assay_farm::builds::model::Scope;
 use assay_farm::builds::wire::NewToken;
 use tempfile::TempDir;
 
-/// A farm with an owner, a token, a log and samples.
+/// Creates a farm with an owner, a token, a log and samples.
 fn farm() -> (TempDir, StoreLocation) {
     let room = tempfile::tempdir().unwrap();
     let place = StoreLocation::File(room.path().join("farm.sqlite"));
@@ -99,7 +99,7 @@ fn names_that_lead_elsewhere_are_refused() {
     let file = room.path().join("b.tar");
     let mut archive = tar::Builder::new(File::create(&file).unwrap());
     let mut header = header(1);
-    // The library itself refuses to write such a name.
+    // The tar library refuses to write a path with `..`, so the header is patched.
     header.as_old_mut().name[..11].copy_from_slice(b"../out.log\0");
     header.set_cksum();
     archive.append(&header, &b"x"[..]).unwrap();

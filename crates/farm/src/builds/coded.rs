@@ -1,6 +1,6 @@
-//! Encodes words of the model as numbers for the store. The number of a word is its index in the
-//! list of words of its kind; new words are only appended to these lists. Also reads and writes the
-//! store's own JSON.
+//! Encodes the enums of the model as numbers for the store. The number of a value is its index in
+//! the list of values of its enum, so new values are only appended to these lists. This module also
+//! reads and writes the JSON in the store's columns.
 
 use crate::builds::error::{FarmError, Stop};
 use crate::builds::model::{Fault, Kind, Progress, State};
@@ -13,12 +13,13 @@ const FAULTS: [Fault; 5] =
     [Fault::Disk, Fault::Network, Fault::Toolchain, Fault::Memory, Fault::Sandbox];
 const KINDS: [Kind; 2] = [Kind::Test, Kind::Bench];
 
-// Progress of a job: 0 is queued, 4 is waiting to be queued. Only the statements use these two.
-/// Progress of a job that is leased.
+// Numbers for the progress of a job. 0 (queued) and 4 (waiting to be queued again) occur only in
+// the SQL statements.
+/// Progress of a leased job.
 pub(crate) const LEASED: i64 = 1;
-/// Progress of a job that is done.
+/// Progress of a job that has ended with a build.
 pub(crate) const DONE: i64 = 2;
-/// Progress of a job that was cancelled.
+/// Progress of a cancelled job.
 pub(crate) const CANCELLED: i64 = 3;
 
 pub(crate) fn of_state(state: State) -> i64 {
@@ -58,7 +59,7 @@ fn at<T: Copy>(all: &[T], code: i64) -> Option<T> {
     all.get(usize::try_from(code).ok()?).copied()
 }
 
-/// Reads the sums of a row, starting at column `from`.
+/// Reads the counts per state from a row, starting at column `from`.
 pub(crate) fn states(row: &Row<'_>, from: usize) -> Result<States, DbError> {
     let mut states = States::new();
     for (place, state) in State::ALL.into_iter().enumerate() {
@@ -70,12 +71,12 @@ pub(crate) fn states(row: &Row<'_>, from: usize) -> Result<States, DbError> {
     Ok(states)
 }
 
-/// Returns the JSON of `thing`.
+/// Serializes `thing` as JSON.
 pub(crate) fn json<T: Serialize>(thing: &T) -> Result<String, FarmError> {
     serde_json::to_string(thing).map_err(|error| FarmError::Bad(error.to_string()))
 }
 
-/// Parses JSON written by the store, possibly by an earlier version.
+/// Parses JSON from the store, which an earlier version may have written.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Stop> {
     serde_json::from_str(text)
         .map_err(|error| FarmError::Conflict(format!("a row of the store: {error}")).into())

@@ -1,5 +1,5 @@
-//! Records the result of a job, or of a version that was built without a job: adds one build for
-//! each key and updates the sums that it changes, in one transaction.
+//! Records the result of a job, or of a version that was built without a job. Adds one build per
+//! key and updates the affected counts in one transaction.
 
 use crate::builds::coded::{self, LEASED, json};
 use crate::builds::error::{FarmError, Stop, lost, no_project, no_target, no_version};
@@ -14,20 +14,20 @@ use crate::builds::wire::{Build, Ending, Evidence, NewBuild, Outcome};
 use crate::builds::{names, secrets, sql, stamps, when};
 use assay_history::db::{Db, values};
 
-/// Outcome of submitting a build result.
+/// Outcome of submitting the result of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubmissionOutcome {
     /// The job ended with this build.
     Ended(Build),
-    /// A machine was at fault: the build is kept, and the job is queued again.
+    /// A machine was at fault. The build is kept, and the job is queued again.
     Again(Build),
-    /// The result was submitted before; nothing changed.
+    /// The result had been submitted before, and nothing changed.
     Known(Build),
-    /// The lease was lost: the build is kept as evidence, but did not end the job.
+    /// The node had lost the lease. The build is kept as evidence, but did not end the job.
     Late(Build),
 }
 
-/// A submitted result.
+/// A submitted result with its key, node and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubmittedResult<'a> {
     pub key: &'a str,
@@ -38,8 +38,8 @@ pub(crate) struct SubmittedResult<'a> {
 }
 
 impl Store {
-    /// Ends a job with its result. The first result of its lease ends it; submitting the same again
-    /// changes nothing.
+    /// Ends a job with its result. The first result submitted for the current lease ends the job.
+    /// Submitting the same result again changes nothing.
     ///
     /// # Errors
     /// If the job never belonged to this node, the result is invalid, the key belongs to another
@@ -68,7 +68,7 @@ impl Store {
             }
             let is_own = held.node.as_deref() == Some(node) && held.is_of(&ending.nonce);
             if !is_own || held.progress != LEASED {
-                // Only nodes that once had the job may report results.
+                // Only nodes that once leased the job may report results.
                 let nonces = db.rows(sql::LEASES_OF_NODE, values![id, node], |row| {
                     Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?))
                 })?;
@@ -94,12 +94,12 @@ impl Store {
         })
     }
 
-    /// Adds a result for a version on a target that was obtained without a job. Adding the same
+    /// Adds a result of a version on a target that was obtained without a job. Adding the same
     /// result again changes nothing.
     ///
     /// # Errors
-    /// If the version or target does not exist, the result is invalid, the key belongs to another
-    /// build, or writing to the store fails.
+    /// If the project, version or target does not exist, the result is invalid, the key belongs to
+    /// another build, or writing to the store fails.
     pub fn add_build(
         &self,
         key: &str,
@@ -150,7 +150,7 @@ impl Store {
         })
     }
 
-    /// Returns the id of a build without a job, for storing the length of its log.
+    /// Returns the ID of a build that had no job, so that the length of its log can be stored.
     ///
     /// # Errors
     /// If the build does not exist, had a job or belongs to another node, or reading from the store
@@ -175,7 +175,7 @@ impl Store {
         })
     }
 
-    /// Stores the length of a build's log.
+    /// Stores the length of a build's log, in bytes.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -184,7 +184,7 @@ impl Store {
         self.beside(|db| Ok(db.execute(sql::BUILD_LOG, values![id, bytes]).map(|_| ())?))
     }
 
-    /// Stores which run of the history contains the samples of a build.
+    /// Stores the digest of the history run that contains the samples of a build.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -197,8 +197,10 @@ fn other(key: &str) -> FarmError {
     FarmError::Conflict(format!("`{}` is the key of another build", key.escape_debug()))
 }
 
-/// Returns the build that was already submitted with the same key; `None` if there is none. If that
-/// build is a different one, fails.
+/// Returns the build that was already submitted with the same key, or `None`.
+///
+/// # Errors
+/// If the build with this key has a different result, job or node.
 fn known(db: &Db, handed: &SubmittedResult<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
     let found = db.rows(sql::BUILD_OF_KEY, values![handed.key], |row| {
         Ok((
@@ -215,9 +217,12 @@ fn known(db: &Db, handed: &SubmittedResult<'_>, job: Option<i64>) -> Result<Opti
     }
 }
 
-/// Validates a result. Without evidence that a test ran, a test job counts neither as passed nor as
-/// failed; without comparisons, a benchmark job does not count as passed. The state of such a
-/// result becomes [`State::NotTested`].
+/// Validates a result. A test job can pass or fail only with evidence that a test ran, and a
+/// benchmark job can pass only with comparisons. Otherwise the state becomes [`State::NotTested`].
+///
+/// # Errors
+/// If a time or duration is invalid, the state is [`State::Lost`], or a machine's fault is not
+/// named.
 fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     let bad = |why: &str| Err(FarmError::Bad(why.to_owned()));
     when::read(&outcome.began)?;
@@ -246,7 +251,7 @@ fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     Ok(outcome)
 }
 
-/// Returns an empty outcome, used until the real one has been read.
+/// Returns an empty outcome as a placeholder until the actual outcome has been read.
 pub(crate) fn nothing() -> Outcome {
     Outcome {
         state: State::Lost,
@@ -261,7 +266,8 @@ pub(crate) fn nothing() -> Outcome {
     }
 }
 
-/// Adds a build; `counts` is false if it is only evidence.
+/// Adds a build and returns its ID. If `counts` is false, the build is only evidence and did not
+/// end the job.
 fn add(
     db: &Db,
     held: &JobColumns,
@@ -300,8 +306,8 @@ fn add(
     added(db, sql::ADD_BUILD, new)
 }
 
-/// Ends a job with a build: updates the sums and, if a comparison was inconclusive, queues the next
-/// benchmark.
+/// Ends a job with a build and updates the counts. If a comparison was inconclusive, queues another
+/// round of the benchmark.
 pub(crate) fn end(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>) -> Result<i64, Stop> {
     let id = add(db, held, handed, true)?;
     if db.execute(sql::END, values![held.id, id])? != 1 {
@@ -328,20 +334,20 @@ pub(crate) fn end(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>) -> R
     Ok(id)
 }
 
-/// The build that was the last of a version on a target before the submitted one.
+/// The build that represented a version on a target before the submitted build.
 struct PreviousBuild {
     kind: Kind,
     state: State,
 }
 
-/// Updates the sums, always in the same order: those of the version, of the project, and the total.
-// Note: all code that changes sums locks rows in one order: job, build, version, project, total.
+/// Updates the build counts of the version, of the project and in total, in this order.
+// Note: all code that changes counts locks rows in one order: job, build, version, project, total.
 // Any other order can deadlock.
 fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> Result<(), Stop> {
     let outcome = handed.outcome;
     let state = outcome.state;
     let target = held.target.ok_or_else(|| lost(held.id))?;
-    // Prevents concurrent changes to a cell of this version.
+    // Locks the version, so that its cells (one per target) do not change concurrently.
     let place: i64 = db
         .first(&sql::locking(db, sql::VERSION_PLACE), values![held.version])?
         .ok_or_else(|| FarmError::NotFound(format!("version {}", held.version)))?;
@@ -350,7 +356,7 @@ fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> 
     })?;
     let old = old.first();
     let replaces = old.is_none_or(|old| match (held.kind, old.kind) {
-        // A machine's fault does not hide what is known about the version.
+        // A machine's fault does not replace a known result of the version.
         (Kind::Test, Kind::Test) | (Kind::Bench, Kind::Bench) => {
             !state.is_retried() || old.state.is_retried()
         }
@@ -391,7 +397,7 @@ fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> 
     if newest.first().is_none_or(|newest| *newest < (place, held.version)) {
         db.execute(sql::SET_NEWEST, values![held.project, held.version])?;
     }
-    // Every transaction changes this row, so it comes last.
+    // Every transaction changes this row, so it is locked last and as briefly as possible.
     counted(db, sql::SUM_ALL, 1, change)
 }
 

@@ -1,10 +1,10 @@
-//! Errors of the store, in the wording used on the wire.
+//! Errors of the store, with the wording that clients receive.
 
 use assay_history::StoreError;
 use assay_history::db::DbError;
 use thiserror::Error;
 
-/// Reasons why an operation failed.
+/// The reason why an operation on the store failed.
 #[derive(Debug, Error)]
 pub enum FarmError {
     /// The request is invalid.
@@ -13,22 +13,22 @@ pub enum FarmError {
     /// The item does not exist.
     #[error("there is no {0}")]
     NotFound(String),
-    /// The item exists, but the caller may not access it.
+    /// The item exists, but the caller may not change it.
     #[error("{0}")]
     Forbidden(String),
     /// The request conflicts with existing data.
     #[error("{0}")]
     Conflict(String),
-    /// The caller no longer has the job.
+    /// The caller no longer has a lease of the job.
     #[error("{0}")]
     LeaseLost(String),
-    /// The store cannot be used.
+    /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl FarmError {
-    /// Returns the code used on the wire.
+    /// Returns the error code sent to clients.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl FarmError {
     }
 }
 
-/// Ends a transaction early: none of it is written.
+/// An error that ends a transaction early, so that none of its changes are stored.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Told(FarmError),

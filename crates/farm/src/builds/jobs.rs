@@ -1,4 +1,4 @@
-//! Jobs: requested work, and what it requires of a target. At most one unfinished job exists for
+//! Jobs: requested work with its requirements on the target. At most one unfinished job exists for
 //! the same work.
 
 use crate::builds::coded::{self, CANCELLED, DONE, from_json, json};
@@ -10,7 +10,7 @@ use crate::builds::wire::{Job, NewJob, Page};
 use crate::builds::{names, paging, sql};
 use assay_history::db::{Db, DbError, Row, Value, values};
 
-/// A request for a job.
+/// A request to queue a job, with the IDs of the rows that it refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobRequest {
     pub project: i64,
@@ -18,17 +18,17 @@ pub(crate) struct JobRequest {
     pub base: Option<i64>,
     pub kind: Kind,
     pub demand: i64,
-    /// Smaller numbers are more urgent.
+    /// Urgency of the job. Smaller numbers are more urgent.
     pub urgency: i64,
     pub round: i64,
 }
 
 impl Store {
-    /// Queues a job. If an unfinished job of the same kind exists, that one is returned.
+    /// Queues a job, or returns the existing one if an unfinished job for the same work exists.
     ///
     /// # Errors
-    /// If the version or target does not exist, the request is invalid, or writing to the store
-    /// fails.
+    /// If the project, version or target does not exist, the request is invalid, or writing to the
+    /// store fails.
     pub fn add_job(&self, new: &NewJob, now: i64) -> Result<StoredThing<Job>, FarmError> {
         names::facts(&new.needs)?;
         if (new.kind == Kind::Bench) != new.base.is_some() {
@@ -66,10 +66,10 @@ impl Store {
         })
     }
 
-    /// Returns the job with the number `id`.
+    /// Returns the job with the ID `id`.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the job does not exist, or reading from the store fails.
     pub fn job(&self, id: i64) -> Result<Job, FarmError> {
         self.look(|db| job(db, id))
     }
@@ -105,10 +105,11 @@ impl Store {
         })
     }
 
-    /// Cancels a job. The node that has the job is notified in the answer to its next heartbeat.
+    /// Cancels a job. The node that has leased the job is notified in the answer to its next
+    /// heartbeat.
     ///
     /// # Errors
-    /// If it does not exist, it has ended with a build, or writing to the store fails.
+    /// If the job does not exist or has ended with a build, or writing to the store fails.
     pub fn cancel(&self, id: i64, now: i64) -> Result<Job, FarmError> {
         self.beside(|db| {
             let state = progress_locked(db, id)?;
@@ -134,13 +135,14 @@ pub(crate) fn no_job(id: i64) -> FarmError {
     FarmError::NotFound(format!("job {id}"))
 }
 
-/// Queues a job unless it is already in the queue; returns its number, and whether it is new.
+/// Queues a job unless an unfinished job for the same work exists. Returns the ID of the job, and
+/// true if the job is new.
 pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool), Stop> {
     let JobRequest { project, version, base, kind, demand, urgency, round } = *asked;
     let kind = coded::of_kind(kind);
     let key = format!("{version} {} {kind} {demand} {round}", base.unwrap_or(0));
     let new = values![&key, project, version, base, kind, demand, urgency, round, now];
-    // Between the two statements another program may end the existing job.
+    // Another program may end the existing job between the two statements.
     for _ in 0..3 {
         if let Some(id) = db.first(sql::ADD_JOB, new)? {
             return Ok((id, true));
@@ -153,14 +155,15 @@ pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool)
         .into())
 }
 
-/// Returns the number of the demand for this specific target.
+/// Returns the ID of the demand that only this target meets, and adds the demand if necessary. A
+/// demand is a requirement of jobs.
 pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64, Stop> {
     let key = format!("target {digest}");
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
         return Ok(known);
     }
     let Some(id) = db.first(sql::ADD_DEMAND, values![&key, target, "{}"])? else {
-        // Another program was faster.
+        // Another program has added the demand in the meantime.
         let known = db.first(sql::DEMAND, values![&key])?;
         return known.ok_or_else(|| no_target(digest).into());
     };
@@ -168,8 +171,8 @@ pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64
     Ok(id)
 }
 
-/// Returns the number of the demand for these facts. If it is new, all targets that meet it are
-/// recorded.
+/// Returns the ID of the demand for targets with these facts. If the demand is new, all targets
+/// that meet it are recorded.
 fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     let key = format!("facts {}", model::digest(facts));
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
@@ -186,7 +189,7 @@ fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     Ok(id)
 }
 
-/// A job as stored in its row, with the names of the things that it refers to.
+/// A job as read from the database, with the names of the items that it refers to.
 pub(crate) struct JobRow {
     id: i64,
     owner: String,

@@ -1,9 +1,9 @@
-//! The queue: a job is leased to one node at a time, until the node submits the result or
+//! The queue. A job is leased to one node at a time, until the node submits the result or
 //! disappears, or the job is cancelled.
 //!
-//! A lease holds until it is taken away: by [`Store::sweep`], which must be called repeatedly, or
-//! with the job. A result that arrives after the lease has expired, but before the next sweep, is
-//! accepted.
+//! A lease does not end when its time is over, but when [`Store::sweep`] removes it.
+//! [`Store::sweep`] must therefore be called repeatedly. A result that arrives after the lease has
+//! expired but before the next sweep is accepted.
 
 use crate::builds::coded::{self, CANCELLED, LEASED};
 use crate::builds::ending::{self, SubmittedResult};
@@ -17,18 +17,18 @@ use crate::builds::{nodes, secrets, sql, things, when};
 use assay_history::db::{Db, DbError, Row, values};
 use std::collections::BTreeMap;
 
-/// Result of handling expired leases and waiting jobs.
+/// Result of a sweep, which handles expired leases and waiting jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepResult {
     /// Number of expired leases whose jobs were queued again.
     pub expired: u64,
-    /// Number of jobs that ended as lost.
+    /// Number of jobs that ended with the state `lost`.
     pub lost: u64,
-    /// Number of waiting jobs that were queued.
+    /// Number of jobs that had waited for a retry and were queued again.
     pub woken: u64,
 }
 
-/// The columns of a job that the queue needs.
+/// The columns of a job that the queue uses.
 #[derive(Clone, Debug)]
 pub(crate) struct JobColumns {
     pub id: i64,
@@ -67,20 +67,22 @@ impl JobColumns {
         })
     }
 
-    /// Returns true if this is the nonce of the last lease.
+    /// Returns true if `nonce` is that of the job's last lease. The comparison takes constant time.
     pub fn is_of(&self, nonce: &str) -> bool {
         self.nonce.as_deref().is_some_and(|own| secrets::equal(own.as_bytes(), nonce.as_bytes()))
     }
 }
 
-/// Returns the job with a number, locked against other changes until this transaction ends.
+/// Returns the job with the ID `id`. On a database server, its row is locked until the transaction
+/// ends.
 pub(crate) fn held(db: &Db, id: i64) -> Result<JobColumns, Stop> {
     let statement = sql::locking(db, sql::HELD);
     let found = db.rows(&statement, values![id], JobColumns::of)?.pop();
     found.ok_or_else(|| no_job(id).into())
 }
 
-/// Returns the demands that the caller's targets meet, with the target for each.
+/// Returns the IDs of the demands that the caller's targets meet, each with the ID of the target. A
+/// demand is a requirement of jobs.
 fn demands(db: &Db, asking: &LeaseRequest) -> Result<BTreeMap<i64, i64>, Stop> {
     if asking.targets.len() > MOST_TARGETS {
         return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")).into());
@@ -89,22 +91,21 @@ fn demands(db: &Db, asking: &LeaseRequest) -> Result<BTreeMap<i64, i64>, Stop> {
     for digest in &asking.targets {
         let fits = db.rows(sql::FITS, values![digest], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for (demand, target) in fits {
-            // The first target named takes precedence.
+            // If several targets meet the demand, the first one in the request is used.
             found.entry(demand).or_insert(target);
         }
     }
     Ok(found)
 }
 
-/// A job that may be leased.
+/// A queued job that the caller may lease.
 struct Candidate {
     urgency: i64,
     id: i64,
     target: i64,
 }
 
-/// Returns the most urgent queued job; on a database server, skips jobs that others are about to
-/// lease.
+/// Returns the most urgent queued job with one of the demands and kinds, as found by `statement`.
 fn candidate(
     db: &Db,
     statement: &str,
@@ -128,11 +129,12 @@ fn candidate(
 }
 
 impl Store {
-    /// Returns true if calling [`Store::lease`] may succeed. Only reads, and is all that most
-    /// requests of waiting agents need.
+    /// Returns true if [`Store::lease`] may find a job. This method only reads, so that agents can
+    /// poll at little cost.
     ///
     /// # Errors
-    /// As for [`Store::lease`].
+    /// If the request is invalid, the node is unknown, another agent uses its name, or reading from
+    /// the store fails.
     pub fn may_lease(&self, node: &str, asking: &LeaseRequest) -> Result<bool, FarmError> {
         self.look(|db| {
             let own = nodes::checked(db, node, &asking.instance, false)?;
@@ -145,11 +147,12 @@ impl Store {
         })
     }
 
-    /// Leases the most urgent job that a node can do, for `ms` milliseconds. While a node
-    /// benchmarks, it gets no other job.
+    /// Leases the most urgent job that a node can run, for `ms` milliseconds. A node that runs a
+    /// benchmark gets no other job, and a node that runs any job gets no benchmark.
     ///
     /// # Errors
-    /// If the node is unknown, another agent uses its name, or writing to the store fails.
+    /// If the request is invalid, the node is unknown, another agent uses its name, or writing to
+    /// the store fails.
     pub fn lease(
         &self,
         node: &str,
@@ -188,7 +191,8 @@ impl Store {
         })
     }
 
-    /// Extends a lease.
+    /// Handles a heartbeat: extends the lease to at least `ms` milliseconds from `now`, or reports
+    /// that the job was cancelled.
     ///
     /// # Errors
     /// If the job does not exist, it is not leased to this node, or writing to the store fails.
@@ -217,13 +221,13 @@ impl Store {
         })
     }
 
-    /// Removes the leases that expired before `now`, and queues the jobs that have waited long
-    /// enough. A job that was lost too often ends as lost.
+    /// Removes the leases that expired before `now`, and queues the jobs whose waiting time is
+    /// over. A job whose lease expires after its last retry ends as lost.
     ///
     /// # Errors
     /// If writing to the store fails.
-    // Note: a lease never ends by the clock alone, and a server that was down waits before it
-    // sweeps, so that agents that could not reach it submit their results first.
+    // Note: only a sweep ends expired leases. A server that was down waits before its first sweep,
+    // so that agents that could not reach it can submit their results.
     pub fn sweep(&self, now: i64) -> Result<SweepResult, FarmError> {
         let mut swept = SweepResult::default();
         loop {
@@ -231,7 +235,7 @@ impl Store {
                 Ok(db.rows(sql::EXPIRED, values![now, SWEPT], |row| row.get::<i64>(0))?)
             })?;
             for id in &ids {
-                // In separate transactions, so that no other program waits for long.
+                // Each lease has its own transaction, so that other programs do not wait long.
                 match self.beside(|db| expire(db, *id, now))? {
                     Some(State::Lost) => swept.lost += 1,
                     Some(_) => swept.expired += 1,
@@ -248,7 +252,7 @@ impl Store {
         Ok(swept)
     }
 
-    /// Returns the number of a node's lease of a job. The number identifies the log of the lease.
+    /// Returns the ID of the current lease of a job. The log of the job is stored under this ID.
     ///
     /// # Errors
     /// If the job does not belong to this node, was cancelled or has ended, or the nonce is not
@@ -263,7 +267,7 @@ impl Store {
         })
     }
 
-    /// Stores which run of the history contains the samples of a lease.
+    /// Stores the digest of the history run that contains the samples of a lease.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -272,7 +276,7 @@ impl Store {
     }
 }
 
-/// Returns the job with the number `id`, if a caller with these demands and kinds can lease it.
+/// Returns the queued job with the ID `id` if it has one of these demands and kinds.
 fn one(
     db: &Db,
     id: i64,
@@ -302,7 +306,8 @@ fn leased(db: &Db, id: i64, target: i64, nonce: String, until: i64) -> Result<Le
     })
 }
 
-/// Removes a lease if it still expires before `now`; returns the resulting state of the job.
+/// Removes a lease if it expired before `now`. Returns [`State::Lost`] if the job ended,
+/// [`State::Infrastructure`] if it was queued again, and `None` if the lease is still valid.
 fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
     let held = held(db, id)?;
     if held.progress != LEASED || held.until.is_none_or(|until| until >= now) {
@@ -328,7 +333,8 @@ fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
     Ok(Some(State::Lost))
 }
 
-/// Returns when a job that failed through a machine's fault is queued again.
+/// Returns the time (ms since 1970) at which a job that failed because of its machine is queued
+/// again.
 pub(crate) fn due(retries: i64, now: i64) -> i64 {
     now.saturating_add(DELAY << retries.clamp(0, 16))
 }

@@ -1,5 +1,5 @@
-//! The vocabulary of a farm: states of jobs and builds, targets by their facts, scopes of tokens.
-//! Contains no rows of a store.
+//! The vocabulary of a farm: states of jobs and builds, targets described by facts, and scopes of
+//! tokens. Types that represent rows of the store are elsewhere.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -7,13 +7,14 @@ use std::fmt::Write;
 
 pub use assay_data::farm::{Facts, State};
 
-/// Returns the schema of a [`State`], whose crate does not depend on a schema library.
+/// Returns the JSON schema of a [`State`]. The crate that defines [`State`] does not depend on a
+/// schema library.
 #[cfg(feature = "schema")]
 pub(crate) fn state_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "string", "enum": State::ALL.map(State::name)})
 }
 
-/// Parts of a machine that may be at fault.
+/// The part of a machine that was at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -30,66 +31,67 @@ pub enum Fault {
     Sandbox,
 }
 
-/// Kinds of jobs.
+/// The kind of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Run the tests of the version.
+    /// Runs the tests of a version.
     Test,
-    /// Compare the speed of the version with its base: both in the same lease on the same node.
+    /// Compares the speed of a version with that of its base. Both are measured in the same lease
+    /// on the same node.
     Bench,
 }
 
-/// Progress of a job. It ends once.
+/// The progress of a job. A job ends exactly once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// The job waits for a node.
+    /// The job waits for a node, or for the time of its next retry.
     Queued,
-    /// A node has the job, until its lease ends.
+    /// The job is leased to a node.
     Leased,
-    /// The job has a build.
+    /// The job has ended with a build.
     Done,
     /// The job was cancelled.
     Cancelled,
 }
 
-/// Kinds of versions.
+/// The kind of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VersionKind {
-    /// A release, published under a number.
+    /// A release with a version number.
     Release,
     /// A commit of a repository.
     Commit,
 }
 
-/// Scopes of tokens. Each includes reading.
+/// The permissions of a token. Every scope includes reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Read.
+    /// Reads all data.
     Read,
-    /// Add owners, projects, versions, targets, builds and jobs.
+    /// Adds owners, projects, versions, targets, builds and jobs.
     Submit,
-    /// Take leases for one node, and submit their results.
+    /// Leases jobs for one node, and submits their results.
     Agent,
-    /// Create and revoke tokens, drain nodes, delete.
+    /// Creates and revokes tokens, drains nodes, and deletes data.
     Admin,
 }
 
-/// Returns the key of a target: SHA-256 of its facts in hexadecimal digits. For each fact, in the
-/// order of names, it covers two lines, `LENGTH LENGTH` (bytes of name and value) and `name=value`.
-/// Equal facts are one target.
+/// Returns the digest of a target: the SHA-256 of its facts in hexadecimal digits. Each fact, in
+/// the order of names, contributes two lines: `LENGTH LENGTH` (bytes of name and value) and
+/// `name=value`. Targets with equal facts are the same target.
 #[must_use]
 pub fn digest(facts: &Facts) -> String {
     let mut hash = Sha256::new();
     for (name, value) in facts {
-        // Lengths first, so that no two sets of facts have the same lines.
+        // The lengths ensure that two different sets of facts never produce the same lines.
         hash.update(format!("{} {}\n{name}={value}\n", name.len(), value.len()));
     }
     let mut digits = String::with_capacity(64);
@@ -99,8 +101,9 @@ pub fn digest(facts: &Facts) -> String {
     digits
 }
 
-/// Returns true if a target meets the needs of a job: each needed fact has the value, or a value
-/// that starts with it and continues with a dot (`3.1` is met by `3.1.2`, not by `3.12`).
+/// Returns true if the facts of a target meet the needs of a job. The target's value of each needed
+/// fact must be equal to the needed value, or start with it and continue with a dot. For example,
+/// `3.1` is met by `3.1.2`, but not by `3.12`.
 #[must_use]
 pub fn meets(facts: &Facts, needs: &Facts) -> bool {
     needs.iter().all(|(name, wanted)| {
@@ -131,7 +134,7 @@ mod tests {
         let one = facts(&[("os", "debian 12"), ("runtime.ruby", "3.1.2")]);
         assert_eq!(digest(&one), digest(&one.clone()));
         assert_ne!(digest(&one), digest(&facts(&[("os", "debian 12")])));
-        // The same text, split differently.
+        // The same text, split differently into name and value.
         assert_ne!(digest(&facts(&[("a", "b=c")])), digest(&facts(&[("a=b", "c")])));
         assert_ne!(digest(&facts(&[("a", "b\nc=d")])), digest(&facts(&[("a", "b"), ("c", "d")])));
     }

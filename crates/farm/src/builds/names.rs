@@ -1,17 +1,17 @@
-//! Validation of names. They come from untrusted sources, and appear in paths of pages and on
+//! Validation of names. Names come from untrusted sources, and appear in URLs of pages and on
 //! terminals.
 
 use crate::builds::error::FarmError;
 use crate::builds::model::Facts;
 use crate::builds::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
 
-/// Names that owners cannot have, because the farm's own pages have these paths.
+/// Names that owners cannot have, because the farm's own pages use these paths.
 const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
 
-/// Checks that an owner of that name can have pages.
+/// Checks that the name of an owner does not collide with the paths of the farm's own pages.
 ///
 /// # Errors
-/// If its pages would have the paths of other pages.
+/// If the name is one of these paths.
 pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     match PATHS.contains(&owner) {
         true => Err(FarmError::Bad(format!(
@@ -21,11 +21,11 @@ pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`,
-/// `@` and `~`.
+/// Checks a name that may consist only of letters, digits, `-`, `_`, `.`, `+`, `@` and `~`. `what`
+/// is the kind of item for the error message, such as `a project`.
 ///
 /// # Errors
-/// If the name has other characters.
+/// If the name is empty, too long, `.` or `..`, or has other characters.
 pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);
     checked(what, name)?;
@@ -38,8 +38,11 @@ pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the name of a version: anything without control characters, because tags and branches
-/// have arbitrary names.
+/// Checks a name that may contain any characters except control characters, such as the name of a
+/// version: tags and branches have arbitrary names.
+///
+/// # Errors
+/// If the name is empty, too long, `.` or `..`, or has control characters.
 pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
     let is_fit = !name.is_empty()
         && name.len() <= LONGEST_NAME
@@ -54,7 +57,7 @@ pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the facts of a target, or those required of one.
+/// Checks the number and length of a target's facts, or of the facts that a job needs.
 pub(crate) fn facts(facts: &Facts) -> Result<(), FarmError> {
     let is_fit = |text: &str| text.len() <= LONGEST_FACT && !text.chars().any(char::is_control);
     let all = facts.iter().all(|(name, value)| !name.is_empty() && is_fit(name) && is_fit(value));

@@ -1,5 +1,5 @@
-//! Machines that request jobs: their capabilities, when they were last seen, and whether they get
-//! leases.
+//! Nodes, which are the machines that request jobs: their registration, when they were last seen,
+//! and which kinds of jobs they may get.
 
 use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop};
@@ -11,12 +11,13 @@ use crate::builds::wire::{Calibration, Hello, Node, Page};
 use crate::builds::{names, paging, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
 
-/// Answer to a node that registers.
+/// The server's answer to a node that registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
-    /// Number of seconds by which the node's clock is ahead.
+    /// Difference between the node's clock and the server's, in seconds. It is positive if the
+    /// node's clock is ahead.
     pub clock_ahead: f64,
-    /// The reason why the node gets no leases.
+    /// The reason why the node is drained, that is, gets no new jobs. `None` if it is not drained.
     pub drained: Option<String>,
 }
 
@@ -25,21 +26,22 @@ pub struct Registration {
 pub(crate) struct NodeColumns {
     pub id: i64,
     pub drained: Option<String>,
-    /// False if the node's last calibration shows that it cannot measure.
+    /// False if the node's last calibration found it unfit for measuring. True without a
+    /// calibration.
     pub is_fit: bool,
 }
 
 impl NodeColumns {
-    /// Returns the kinds of jobs that the node gets: none if it is drained, no benchmarks if it
-    /// cannot measure.
+    /// Returns those of `kinds` that may be leased to the node: none if it is drained, and no
+    /// benchmarks if it is unfit for measuring.
     pub fn gets(&self, kinds: &[Kind]) -> Vec<Kind> {
         let gets = |kind: &Kind| self.drained.is_none() && (self.is_fit || *kind != Kind::Bench);
         kinds.iter().copied().filter(gets).collect()
     }
 }
 
-/// Returns the node with this name, if `instance` is the agent that currently uses it. If `locks`
-/// is true, the node is locked against other changes until this transaction ends.
+/// Returns the node with this name, provided that `instance` is the agent that registered last
+/// under it. If `locks` is true, the node's row is locked until this transaction ends.
 pub(crate) fn checked(
     db: &Db,
     name: &str,
@@ -72,8 +74,8 @@ fn no_node(name: &str) -> FarmError {
 }
 
 impl Store {
-    /// Registers a node and its targets. If two agents have the same name, the one that registered
-    /// last owns it.
+    /// Registers a node and its targets. If two agents use the same name, the one that registered
+    /// last owns the name.
     ///
     /// # Errors
     /// If the message is invalid, or writing to the store fails.
@@ -100,7 +102,7 @@ impl Store {
         })
     }
 
-    /// Stores when nodes were last seen.
+    /// Stores the times at which nodes were last seen, in ms since 1970, by name.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -116,10 +118,10 @@ impl Store {
         })
     }
 
-    /// Drains a node for the given reason: it gets no more leases, but may finish its jobs.
+    /// Drains a node for the given reason: it gets no more leases, but may finish its current jobs.
     ///
     /// # Errors
-    /// If it does not exist, or writing to the store fails.
+    /// If the node does not exist, or writing to the store fails.
     pub fn drain(&self, name: &str, reason: &str) -> Result<Node, FarmError> {
         let reason = if reason.trim().is_empty() { "no reason was given" } else { reason };
         self.set_drained(name, Some(reason))
@@ -128,7 +130,7 @@ impl Store {
     /// Allows a drained node to get leases again.
     ///
     /// # Errors
-    /// If it does not exist, or writing to the store fails.
+    /// If the node does not exist, or writing to the store fails.
     pub fn resume(&self, name: &str) -> Result<Node, FarmError> {
         self.set_drained(name, None)
     }
@@ -140,8 +142,8 @@ impl Store {
         })
     }
 
-    /// Stores the result of a node's A/A runs. A node that is unfit gets no benchmarks until a
-    /// later result shows that it is fit.
+    /// Stores the result of a node's A/A runs, which compare a program with itself. An unfit node
+    /// gets no benchmarks until a later result shows that it is fit.
     ///
     /// # Errors
     /// If the node does not exist, the calibration is invalid, or writing to the store fails.
@@ -159,10 +161,10 @@ impl Store {
         })
     }
 
-    /// Returns the calibrations of a node, newest first.
+    /// Returns at most `most` calibrations of a node, newest first.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the node does not exist, or reading from the store fails.
     pub fn calibrations(&self, name: &str, most: i64) -> Result<Vec<Calibration>, FarmError> {
         self.look(|db| {
             let found = node(db, name)?;
@@ -175,12 +177,12 @@ impl Store {
     /// Returns the node with this name.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the node does not exist, or reading from the store fails.
     pub fn node(&self, name: &str) -> Result<Node, FarmError> {
         self.look(|db| node(db, name))
     }
 
-    /// Returns the nodes, by name.
+    /// Returns a page of nodes, sorted by name.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -195,7 +197,7 @@ impl Store {
     }
 }
 
-/// A node as stored in its row.
+/// A row of the table of nodes.
 struct NodeRow {
     id: i64,
     name: String,

@@ -1,11 +1,11 @@
-//! Determines where a version without a publication time belongs among the others: by its version
-//! number, regardless of the order in which versions are added.
+//! Position of a version that has no publication time among the other versions of its project. It
+//! follows from the version number and does not depend on the order in which versions are added.
 
-/// Distance in ms between versions that are added one after the other, which leaves room for
-/// versions in between.
+/// Distance between versions that are added one after the other, in ms. It leaves room to insert
+/// versions between them.
 const STEP: i64 = 60_000;
-/// Words for versions that come before the one with the same number, earliest first (PEP 440,
-/// SemVer, gems).
+/// Words that mark a version as earlier than the version with the same number and no word, such as
+/// `alpha`. Earliest first (PEP 440, SemVer, RubyGems).
 const BEFORE: [&[&str]; 5] = [
     &["dev", "nightly", "snapshot"],
     &["a", "alpha"],
@@ -13,10 +13,10 @@ const BEFORE: [&[&str]; 5] = [
     &["c", "rc", "cr"],
     &["pre", "preview"],
 ];
-/// Words for versions that come after the one with the same number.
+/// Words that mark a version as later than the version with the same number and no word.
 const AFTER: [&str; 7] = ["post", "p", "r", "rev", "patch", "sp", "pl"];
 
-/// A part of a version. The order of the variants is that of versions.
+/// A part of a version number. The order of the variants is the order of versions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionPart {
     Before(usize, String),
@@ -25,15 +25,15 @@ enum VersionPart {
     Number(u64),
 }
 
-/// Returns the parts of a version's number, with an optional `v` in front; `None` if it is not a
-/// number, but for example a commit.
+/// Splits a version number into its parts. A leading `v` is ignored. Returns `None` if the name is
+/// not a version number, for example if it is a commit or branch.
 fn parts(name: &str) -> Option<Vec<VersionPart>> {
     let own = name.strip_prefix(['v', 'V']).unwrap_or(name);
     let is_commit = own.len() >= 40 && own.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit || !own.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    // Anything after a plus does not affect the order (SemVer 10).
+    // Build metadata after a plus sign does not affect the order (SemVer 2.0.0, item 10).
     let own = own.split('+').next().unwrap_or(own);
     let mut found = Vec::new();
     let mut rest = own;
@@ -65,13 +65,13 @@ fn of_word(word: &str) -> VersionPart {
     let rank = BEFORE.iter().position(|own| own.contains(&word));
     match rank {
         Some(rank) => VersionPart::Before(rank, String::new()),
-        // An unknown word means a version before the number, as for gems.
+        // An unknown word marks a prerelease, as in RubyGems.
         None => VersionPart::Before(BEFORE.len(), word.to_owned()),
     }
 }
 
-/// Returns the position of a new version among `others`, given by name and position; `now` if its
-/// name is not a number.
+/// Returns the position of a new version among `others`, which are pairs of name and position.
+/// Returns `now` if the name is not a version number, or if none of the others has one.
 pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
     let Some(own) = parts(name) else { return now };
     let known = others.iter().filter_map(|(other, place)| Some((parts(other)?, *place)));
@@ -81,7 +81,8 @@ pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
         (None, None) => now,
         (Some(below), None) => now.max(below.saturating_add(STEP)),
         (None, Some(above)) => above.saturating_sub(STEP),
-        // Versions with equal positions are ordered by the time they were added.
+        // If there is no room between the two, the new version gets the position of the lower one.
+        // Versions with equal positions are ordered by when they were added.
         (Some(below), Some(above)) => {
             below.saturating_add((above.saturating_sub(below) / 2).max(0))
         }

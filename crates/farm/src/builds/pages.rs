@@ -1,5 +1,5 @@
-//! Contents of pages, read from the stored sums: however many builds there are, the cost of a page
-//! depends only on what it shows.
+//! Contents of the farm's pages. They are read from stored sums, so the cost of a page depends only
+//! on what it shows, not on the number of builds.
 
 use crate::builds::coded::{self, from_json, states};
 use crate::builds::error::{FarmError, Stop, no_project, no_version};
@@ -24,7 +24,8 @@ use assay_history::db::{Db, DbError, Row, Value, values};
 use std::collections::{BTreeMap, HashMap};
 
 impl Store {
-    /// Returns the home page: the projects, starting with the one that was built last.
+    /// Returns the contents of the home page. Projects are sorted by their last build, latest
+    /// first.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -61,7 +62,7 @@ impl Store {
         })
     }
 
-    /// Returns the size of the queue.
+    /// Returns the numbers of queued and leased jobs.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -69,10 +70,10 @@ impl Store {
         self.look(queue)
     }
 
-    /// Returns the page of a project, with versions newest first.
+    /// Returns the contents of a project's page, with versions newest first.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the project does not exist, or reading from the store fails.
     pub fn project_page(
         &self,
         owner: &str,
@@ -99,10 +100,10 @@ impl Store {
     }
 
     /// Returns the results of a project's versions on its targets, newest versions first, and the
-    /// key for requesting older versions.
+    /// cursor for older versions.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the project does not exist, or reading from the store fails.
     pub fn matrix(
         &self,
         owner: &str,
@@ -152,7 +153,8 @@ impl Store {
                 if let Some(compared) = compared {
                     cell.comparisons = from_json(&compared)?;
                 }
-                // A target added between the two statements appears in the next answer.
+                // A target that was added between the two statements is missing here. The next
+                // request shows it.
                 let Some(digest) = digests.get(&target) else { continue };
                 cells.entry(version).or_default().insert(digest.clone(), cell);
             }
@@ -164,7 +166,7 @@ impl Store {
     /// Returns all benchmark results of a version, in order of arrival.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the version does not exist, or reading from the store fails.
     pub fn benched(
         &self,
         owner: &str,
@@ -197,10 +199,10 @@ impl Store {
         Ok(paging::page(found, most, |benched| benched.build.to_string()))
     }
 
-    /// Returns the page of a build.
+    /// Returns the contents of a build's page.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the build does not exist, or reading from the store fails.
     pub fn build_page(&self, id: i64) -> Result<BuildPage, FarmError> {
         self.look(|db| {
             let build = build(db, id)?;
@@ -226,10 +228,10 @@ impl Store {
         })
     }
 
-    /// Returns the page of a job.
+    /// Returns the contents of a job's page.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the job does not exist, or reading from the store fails.
     pub fn job_page(&self, id: i64) -> Result<JobPage, FarmError> {
         self.look(|db| {
             let job = job(db, id)?;
@@ -237,10 +239,10 @@ impl Store {
         })
     }
 
-    /// Returns the page of a node.
+    /// Returns the contents of a node's page.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the node does not exist, or reading from the store fails.
     pub fn node_page(&self, name: &str) -> Result<NodePage, FarmError> {
         let calibrations: Vec<Calibration> = self.calibrations(name, LARGEST_PAGE)?;
         self.look(|db| {
@@ -256,10 +258,10 @@ impl Store {
         })
     }
 
-    /// Returns builds, last first.
+    /// Returns a page of builds in order of arrival, latest first.
     ///
     /// # Errors
-    /// As for [`Store::lines`].
+    /// If [`Store::lines`] fails.
     pub fn waterfall(
         &self,
         filter: &crate::builds::read::Filter<'_>,
@@ -283,7 +285,7 @@ fn leases(db: &Db, job: i64) -> Result<Vec<LeaseLine>, Stop> {
     })?)
 }
 
-/// A version as stored in its row, with its sums.
+/// A row of the table of versions, with its stored sums.
 struct VersionRow {
     id: i64,
     name: String,
@@ -294,7 +296,7 @@ struct VersionRow {
     said: String,
 }
 
-/// Reads the columns of a version, starting at column `at`.
+/// Reads the columns of a version, starting at column index `at`.
 fn version_line(row: &Row<'_>, at: usize) -> Result<VersionRow, DbError> {
     Ok(VersionRow {
         id: row.get(at)?,

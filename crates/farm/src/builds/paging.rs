@@ -1,11 +1,11 @@
-//! Paged lists: a page starts after the key of the last row of the previous one, so that every page
-//! costs the same.
+//! Paged lists. A page starts after the key of the last row of the previous page, so that late
+//! pages cost no more than the first.
 
 use crate::builds::error::FarmError;
 use crate::builds::wire::Page;
 
-/// Makes a page of at most `most` rows. One row more was requested, which shows whether there is
-/// another page.
+/// Makes a page of at most `most` rows. `found` was read with a limit of `most + 1`, and the extra
+/// row shows that there is another page.
 pub(crate) fn page<T>(mut found: Vec<T>, most: i64, key: impl Fn(&T) -> String) -> Page<T> {
     let most = usize::try_from(most).unwrap_or(0);
     let is_more = found.len() > most;
@@ -14,13 +14,13 @@ pub(crate) fn page<T>(mut found: Vec<T>, most: i64, key: impl Fn(&T) -> String) 
     Page { items: found, next }
 }
 
-/// Parses a position that consists of one number.
+/// Parses a cursor that consists of one number.
 pub(crate) fn number(after: Option<&str>) -> Result<Option<i64>, FarmError> {
     after.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
-/// Parses a position in a descending list that consists of two numbers. Without a position, returns
-/// one above all rows.
+/// Parses a cursor that consists of two numbers, for a descending list. Without a cursor, returns a
+/// position above all rows.
 pub(crate) fn pair(after: Option<&str>) -> Result<(i64, i64), FarmError> {
     let Some(text) = after else { return Ok((i64::MAX, i64::MAX)) };
     let both = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));

@@ -1,5 +1,5 @@
-//! Reading of builds: a whole one, or summaries of many, filtered by any of their properties.
-//! However many there are, few rows are examined for a page.
+//! Reading of builds: one in full, or pages of summaries, filtered by their properties. The number
+//! of rows examined for a page is bounded.
 
 use crate::builds::coded::{self, from_json, of_state};
 use crate::builds::error::{FarmError, Stop};
@@ -11,30 +11,29 @@ use crate::builds::wire::{Build, NewBuild, Page};
 use crate::builds::{paging, sql, when};
 use assay_history::db::{Db, DbError, Row, Value, values};
 
-/// Selection of builds.
+/// A filter for builds. All conditions that are set must hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter<'a> {
     /// Only builds of this owner.
     pub owner: Option<&'a str>,
-    /// Only builds of this project, with its owner.
+    /// Only builds of this project. Requires `owner`.
     pub project: Option<&'a str>,
-    /// Only builds of this version, with its project.
+    /// Only builds of this version. Requires `project`.
     pub version: Option<&'a str>,
     /// Only builds on the target with this digest.
     pub target: Option<&'a str>,
-    /// Only builds of this node.
+    /// Only builds that ran on the node with this name.
     pub node: Option<&'a str>,
     /// Only builds in this state.
     pub state: Option<State>,
 }
 
-/// How the builds that match a filter are found: through one index, with further conditions on its
-/// rows.
+/// How to find the builds that match a filter: one index and further conditions on the rows.
 struct AccessPath {
-    /// The condition that selects the rows of the index; `?1` in it is the value of `of`.
+    /// The condition that selects a range of the index, in which `?1` is the value of `of`.
     along: &'static str,
     of: Key,
-    /// Conditions on the rows found, each with its value.
+    /// Further conditions on the rows found through the index, each with its value.
     and: Vec<(&'static str, i64)>,
 }
 
@@ -58,13 +57,13 @@ impl Store {
     /// Returns the build with the number `id`.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the build does not exist, or reading from the store fails.
     pub fn build(&self, id: i64) -> Result<Build, FarmError> {
         self.look(|db| build(db, id))
     }
 
-    /// Returns summaries of builds, last first. If few of many match, a page may have fewer rows
-    /// than allowed, and still state where to continue.
+    /// Returns a page of summaries of builds, latest first. If few of the examined builds match the
+    /// filter, the page may have fewer than `most` items although more pages follow.
     ///
     /// # Errors
     /// If the filter is invalid, or reading from the store fails.
@@ -77,10 +76,11 @@ impl Store {
         self.found(filter, after, most, sql::lines, line_row, |line| line.id)
     }
 
-    /// Like [`Self::lines`], with whole builds.
+    /// Returns a page of whole builds, latest first. It is filtered and paged as by
+    /// [`Self::lines`].
     ///
     /// # Errors
-    /// As for [`Self::lines`].
+    /// If the filter is invalid, or reading from the store fails.
     pub fn builds(
         &self,
         filter: &Filter<'_>,
@@ -92,7 +92,8 @@ impl Store {
         Ok(Page { items, next: found.next })
     }
 
-    /// Returns the builds that match a filter, as selected by `statement` and read by `read`.
+    /// Returns a page of the builds that match a filter. `statement` builds the SQL statement and
+    /// `read` reads one row.
     fn found<T>(
         &self,
         filter: &Filter<'_>,
@@ -115,7 +116,7 @@ impl Store {
             let found = db.rows(&statement(way.along, &conditions), &values, read)?;
             let mut page = paging::page(found, most, |one| id(one).to_string());
             if page.next.is_none() && !way.and.is_empty() {
-                // There may be more after those that were examined.
+                // The limit of examined rows was reached, so that later rows may match.
                 let ends = db.rows(&sql::looked_at(way.along), &values[..3], |row| {
                     Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?))
                 })?;
@@ -127,8 +128,8 @@ impl Store {
         })
     }
 
-    /// Returns the number of the lease to which the log of a build belongs; `None` if the build had
-    /// no lease.
+    /// Returns the number of the lease under which a build ran, which identifies its log. `None` if
+    /// the build had no lease.
     ///
     /// # Errors
     /// If the build does not exist, or reading from the store fails.
@@ -139,7 +140,7 @@ impl Store {
         })
     }
 
-    /// Returns the last lease of a job, and whether it is running.
+    /// Returns the number of the last lease of a job, and true if that lease is active.
     ///
     /// # Errors
     /// If the job does not exist, or reading from the store fails.
@@ -152,8 +153,8 @@ impl Store {
         })
     }
 
-    /// Returns the project and the digest of the run of the history that contains the samples of a
-    /// build.
+    /// Returns where the samples of a build are in the history: the name of the project there, and
+    /// the digest of the run.
     ///
     /// # Errors
     /// If the build does not exist, it has no samples, or reading from the store fails.
@@ -169,7 +170,7 @@ impl Store {
     }
 }
 
-/// Returns the name of a project in the accompanying history.
+/// Returns the name under which the history keeps a project of the farm.
 #[must_use]
 pub fn history_project(owner: &str, project: &str) -> String {
     format!("{owner}/{project}")
@@ -179,8 +180,8 @@ pub(crate) fn no_build(id: i64) -> FarmError {
     FarmError::NotFound(format!("build {id}"))
 }
 
-/// Returns how the builds that match a filter are found; `None` if the filter names something that
-/// does not exist.
+/// Returns the access path for a filter, or `None` if the filter names something that does not
+/// exist.
 fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
     let mut and = Vec::new();
@@ -234,7 +235,7 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     Ok(Some(AccessPath { along, of, and }))
 }
 
-/// Returns the last builds for which the condition `along` holds.
+/// Returns the latest builds that satisfy the condition `along`.
 pub(crate) fn latest(
     db: &Db,
     along: &str,
@@ -254,7 +255,7 @@ pub(crate) fn line_row(row: &Row<'_>) -> Result<BuildLine, DbError> {
     line_at(row, 0)
 }
 
-/// Reads the summary of a build, starting at column `at`.
+/// Reads the summary of a build, starting at column index `at`.
 pub(crate) fn line_at(row: &Row<'_>, at: usize) -> Result<BuildLine, DbError> {
     Ok(BuildLine {
         id: row.get(at)?,
@@ -282,7 +283,7 @@ pub(crate) fn build(db: &Db, id: i64) -> Result<Build, Stop> {
     whole(row.ok_or_else(|| no_build(id))?)
 }
 
-/// A build as stored in its row, and its outcome as text.
+/// A row of a whole build, and its outcome as JSON text.
 type BuildRow = (Build, String);
 
 fn build_row(row: &Row<'_>) -> Result<BuildRow, DbError> {

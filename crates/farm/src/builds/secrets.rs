@@ -39,7 +39,7 @@ pub(crate) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
 
-/// Returns true if both are equal, in constant time.
+/// Compares two byte strings in constant time.
 pub(crate) fn equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }

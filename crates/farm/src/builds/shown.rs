@@ -1,12 +1,12 @@
-//! Contents of the pages and screens of a farm: the store reads them, and renderers get them whole.
-//! The JSON of pages consists of these types as well.
+//! Contents of the pages and screens of a farm. The store fills in these types, and the HTML pages,
+//! the terminal and the JSON pages are rendered from them.
 
 use crate::builds::model::{Fault, Kind, Progress, State};
 use crate::builds::wire::{Build, Calibration, Job, Node, Project, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Number of items in each state; states without items are omitted.
+/// Number of items in each state. States without items are omitted.
 pub type States = BTreeMap<State, u64>;
 
 /// A build in a list.
@@ -27,9 +27,9 @@ pub struct BuildLine {
     pub target_name: String,
     /// The node that ran the build.
     pub node: String,
-    /// The kind of job.
+    /// The kind of the job.
     pub kind: Kind,
-    /// The state.
+    /// State of the build.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
     /// The fault, if the state is `infrastructure`.
@@ -37,15 +37,16 @@ pub struct BuildLine {
     pub fault: Option<Fault>,
     /// The reason for the state, in one line.
     pub reason: String,
-    /// Time at which it was added.
+    /// Time at which the build was added.
     pub added: String,
-    /// Duration, s.
+    /// Duration of the build, in seconds.
     pub seconds: f64,
     /// Number of tests that ran.
     pub tests: u64,
     /// Number of tests that failed.
     pub failed: u64,
-    /// True if it ended no job, because it came too late or because the job was queued again.
+    /// True if the build did not end a job, because it arrived too late or because the job was
+    /// queued again.
     #[serde(default)]
     pub is_evidence: bool,
 }
@@ -58,11 +59,12 @@ pub struct VersionLine {
     pub id: i64,
     /// Name of the version.
     pub name: String,
-    /// Time of publication; if unknown, time at which it was added.
+    /// Time of publication. If that is unknown, the time at which the version was added.
     pub time: String,
-    /// True if it no longer exists at its origin.
+    /// True if the version no longer exists at its origin.
     pub is_gone: bool,
-    /// Number of targets by the state of the last build on them.
+    /// Number of targets in each state. The state of a target is that of the version's last build
+    /// on it.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub states: States,
 }
@@ -77,18 +79,19 @@ pub struct ProjectLine {
     pub owner: String,
     /// Name of the project.
     pub name: String,
-    /// Number of builds, by state.
+    /// Number of the project's builds in each state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// The newest tested version.
+    /// The newest version with results.
     #[serde(default)]
     pub newest: Option<VersionLine>,
-    /// The last build.
+    /// The last build of the project.
     #[serde(default)]
     pub last: Option<BuildLine>,
 }
 
-/// The amount of queued work. Counting stops at [`Queue::MOST`], which means "or more".
+/// Number of unfinished jobs. Each count stops at [`Queue::MOST`], which then means "this many or
+/// more".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Queue {
@@ -99,63 +102,64 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The number at which counting stops.
+    /// Number at which counting stops.
     pub const MOST: u64 = 1_000;
 }
 
-/// The home page.
+/// Contents of the home page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Home {
-    /// Number of builds, by state.
+    /// Number of builds in each state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// The queued work.
+    /// Number of queued and leased jobs.
     pub queue: Queue,
-    /// The projects, most recent build first.
+    /// The projects, sorted by their last build, latest first.
     pub projects: Vec<ProjectLine>,
-    /// Cursor for more projects.
+    /// Cursor for the next page of projects; `None` on the last page.
     pub next: Option<String>,
     /// The latest builds of all projects.
     pub latest: Vec<BuildLine>,
 }
 
-/// The page of a project.
+/// Contents of a project's page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectPage {
     /// The project.
     pub project: Project,
-    /// Number of builds, by state.
+    /// Number of the project's builds in each state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// Versions, newest first.
+    /// The versions, newest first.
     pub versions: Vec<VersionLine>,
-    /// Cursor for older versions.
+    /// Cursor for older versions; `None` on the last page.
     pub next: Option<String>,
     /// The latest builds of the project.
     pub latest: Vec<BuildLine>,
-    /// Unfinished jobs of the newest versions.
+    /// Unfinished jobs of the project, latest first.
     pub jobs: Vec<Job>,
 }
 
-/// A lease of a job.
+/// A lease of a job, as shown in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLine {
     /// ID of the lease in the store, which identifies its log.
     pub id: i64,
-    /// The node that got the job.
+    /// The node that leased the job.
     pub node: String,
-    /// Start of the lease.
+    /// Start time of the lease.
     pub began: String,
-    /// End of the lease; `None` while it is active.
+    /// End time of the lease; `None` while it is active.
     pub ended: Option<String>,
-    /// How it ended: `handed_in`, `expired`, `cancelled`.
+    /// The way in which the lease ended: `handed_in`, `expired` or `cancelled`. `None` while it is
+    /// active.
     pub how: Option<String>,
 }
 
-/// The page of a build.
+/// Contents of a build's page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildPage {
@@ -165,18 +169,18 @@ pub struct BuildPage {
     pub line: BuildLine,
     /// The facts of the target.
     pub facts: crate::builds::model::Facts,
-    /// The version.
+    /// The version that was built.
     pub version: Version,
     /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<String>,
     /// Leases of the job, oldest first.
     pub leases: Vec<LeaseLine>,
-    /// Other builds of this version on this target, latest first.
+    /// Other builds of the same version on the same target, latest first.
     pub others: Vec<BuildLine>,
 }
 
-/// The page of an unfinished job.
+/// Contents of an unfinished job's page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobPage {
@@ -188,7 +192,7 @@ pub struct JobPage {
     pub leases: Vec<LeaseLine>,
 }
 
-/// The page of a node.
+/// Contents of a node's page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodePage {
@@ -202,30 +206,30 @@ pub struct NodePage {
     pub latest: Vec<BuildLine>,
 }
 
-/// Builds in order of arrival, latest first.
+/// A page of builds in order of arrival, latest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waterfall {
     /// The builds.
     pub builds: Vec<BuildLine>,
-    /// Cursor for earlier builds.
+    /// Cursor for earlier builds; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// Benchmark results of a version on a target, from which verdicts over targets are computed.
+/// Benchmark results of one build of a version, from which verdicts across targets are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Benched"))]
 pub struct TargetBenchmarks {
-    /// The build.
+    /// Number of the build.
     pub build: i64,
-    /// The version.
+    /// Name of the version that was measured.
     pub version: String,
-    /// The base.
+    /// Name of the base version, with which the version was compared.
     pub base: String,
     /// Digest of the target.
     pub target: String,
-    /// The node that measured it.
+    /// The node that measured the version.
     pub node: String,
     /// The result of each benchmark.
     pub comparisons: Vec<crate::builds::wire::BenchmarkComparison>,

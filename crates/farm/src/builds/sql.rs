@@ -1,9 +1,9 @@
-//! All statements of a farm, in the dialect common to SQLite and PostgreSQL. Only the locking of
-//! rows differs: see [`locking`] and [`passing`].
+//! All SQL statements of a farm, in the dialect common to SQLite and PostgreSQL. The only
+//! difference is in the locking of rows: see [`locking`] and [`passing`].
 
 use assay_history::db::Db;
 
-/// The migrations of the tables, one per version.
+/// The migrations of the farm's tables. The index of a migration plus 1 is the version it leads to.
 pub(crate) const MIGRATIONS: [&str; 2] =
     [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
@@ -15,13 +15,13 @@ pub(crate) const NEW_SCHEMA: &str = "CREATE TABLE farm_schema (number INTEGER NO
 pub(crate) const SCHEMA: &str = "SELECT number FROM farm_schema";
 pub(crate) const SET_SCHEMA: &str = "UPDATE farm_schema SET number = ?1";
 
-/// Returns a statement whose rows are locked against other changes until the transaction ends; in a
-/// file there is only one writer anyway.
+/// Makes a `SELECT` lock its rows against changes by others until the transaction ends. SQLite
+/// needs no such lock, because it has only one writer at a time.
 pub(crate) fn locking(db: &Db, statement: &str) -> String {
     format!("{statement}{}", if db.is_server() { " FOR UPDATE" } else { "" })
 }
 
-/// Like [`locking`], but skips rows locked by others.
+/// Makes a `SELECT` lock its rows as by [`locking`], and skip rows that are locked by others.
 pub(crate) fn passing(db: &Db, statement: &str) -> String {
     format!("{statement}{}", if db.is_server() { " FOR UPDATE SKIP LOCKED" } else { "" })
 }
@@ -65,8 +65,8 @@ pub(crate) const VERSION_IS_THERE: &str =
     "UPDATE farm_version SET is_gone = FALSE WHERE project = ?1 AND name = ?2";
 pub(crate) const VERSION_IS_GONE: &str = "UPDATE farm_version SET is_gone = TRUE WHERE id = ?1";
 pub(crate) const VERSION_PLACE: &str = "SELECT place FROM farm_version WHERE id = ?1";
-/// The newest version of a project that precedes a given one and still exists, as the base of a
-/// benchmark.
+/// Finds the newest version of a project that precedes the given version and still exists at its
+/// origin. It is the base of a benchmark.
 pub(crate) const VERSION_BEFORE: &str = "SELECT b.id FROM farm_version v JOIN farm_version b ON b.project = v.project \
      AND (b.place, b.id) < (v.place, v.id) WHERE v.project = ?1 AND v.id = ?2 AND NOT b.is_gone \
      ORDER BY b.place DESC, b.id DESC LIMIT 1";
@@ -74,12 +74,13 @@ pub(crate) const NEWEST_VERSION: &str = "SELECT id FROM farm_version WHERE proje
      ORDER BY place DESC, id DESC LIMIT 1";
 pub(crate) const NEWEST_VERSIONS: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
      ORDER BY place DESC, id DESC LIMIT ?2";
-/// The versions of a project that have neither results nor jobs, because no target met its needs.
+/// Finds the versions of a project that have neither results nor jobs, because no target met the
+/// project's needs.
 pub(crate) const WAITING_VERSIONS: &str = "SELECT v.id FROM farm_version v WHERE v.project = ?1 AND NOT v.is_gone \
      AND v.n0 + v.n1 + v.n2 + v.n3 + v.n4 + v.n5 + v.n6 + v.n7 = 0 AND NOT EXISTS (SELECT 1 FROM farm_job j \
      WHERE j.project = v.project AND j.version = v.id AND j.progress IN (0, 1, 4)) ORDER BY v.place, v.id";
 pub(crate) const VERSION_PLACES: &str = "SELECT name, place FROM farm_version WHERE project = ?1";
-/// Cancels the jobs without a lease of a version that is gone, since it can no longer be fetched.
+/// Cancels the jobs of a version that are not leased, because the version can no longer be fetched.
 pub(crate) const CANCEL_VERSION: &str = "UPDATE farm_job SET progress = 3, due = NULL \
      WHERE project = (SELECT project FROM farm_version WHERE id = ?1) AND version = ?1 AND progress IN (0, 1, 4) AND progress <> 1";
 
@@ -101,7 +102,8 @@ pub(crate) const ADD_FIT: &str =
 pub(crate) const FITS: &str = "SELECT f.demand, t.id FROM farm_target t \
      JOIN farm_fit f ON f.target = t.id WHERE t.digest = ?1";
 
-/// The columns of a job, with the names of the things that it refers to.
+/// Selects the columns of a job, with the names of the things that it refers to. A condition is
+/// appended.
 pub(crate) const JOB: &str = "SELECT j.id, o.name, p.name, v.name, j.kind, b.name, t.digest, d.facts, j.urgency, j.round, \
      j.progress, j.attempts, n.name, j.build FROM farm_job j JOIN farm_project p ON p.id = j.project \
      JOIN farm_owner o ON o.id = p.owner JOIN farm_version v ON v.id = j.version JOIN farm_demand d ON d.id = j.demand \
@@ -119,13 +121,13 @@ pub(crate) const ADD_JOB: &str = "INSERT INTO farm_job (asked, project, version,
 pub(crate) const LIVE_JOB: &str =
     "SELECT id FROM farm_job WHERE asked = ?1 AND progress IN (0, 1, 4)";
 pub(crate) const PROGRESS: &str = "SELECT progress FROM farm_job WHERE id = ?1";
-/// Cancels a job. The node that has the job keeps the nonce, and is notified in the answer to its
-/// next heartbeat.
+/// Cancels a job. The job keeps its nonce, so that the node that runs it is notified in the answer
+/// to its next heartbeat.
 pub(crate) const CANCEL: &str = "UPDATE farm_job SET progress = 3, due = NULL WHERE id = ?1";
 pub(crate) const HELD: &str = "SELECT j.id, j.project, j.version, j.base, j.kind, j.urgency, j.round, j.progress, j.retries, j.lease, \
      (SELECT n.name FROM farm_node n WHERE n.id = j.node), j.target, j.nonce, j.until FROM farm_job j WHERE j.id = ?1";
 
-/// The first queued job with a given demand.
+/// Finds the most urgent queued job of a given demand and kind.
 pub(crate) const NEXT: &str = "SELECT id, urgency FROM farm_job WHERE progress = 0 AND demand = ?1 AND kind = ?2 \
      ORDER BY urgency, id LIMIT 1";
 pub(crate) const ONE_QUEUED: &str =
@@ -172,56 +174,60 @@ pub(crate) const SAMPLES_OF_BUILD: &str = "SELECT o.name, p.name, b.samples FROM
 pub(crate) const PLACE_OF_BUILD: &str =
     "SELECT version, target, base FROM farm_build WHERE id = ?1";
 
-/// The columns of the summary of a build.
+/// Expands to the columns of a build's summary.
 macro_rules! line_columns {
     () => {
         "b.id, o.name, p.name, v.name, t.digest, t.name, b.node, b.kind, b.state, b.fault, b.reason, b.added, b.seconds, \
          b.tests, b.failed, b.counts"
     };
 }
-/// The columns of a whole build.
+/// Columns of a whole build.
 const WHOLE: &str = "b.id, b.handed, b.job, b.added, b.log_bytes, o.name, p.name, v.name, t.digest, b.node, b.samples, b.counts, b.said";
 const LINE_OF: &str = "JOIN farm_project p ON p.id = b.project JOIN farm_owner o ON o.id = p.owner \
      JOIN farm_version v ON v.id = b.version JOIN farm_target t ON t.id = b.target";
-/// A condition that selects the index through which builds are found: all builds. It uses `?1`,
-/// since an unused parameter would have no type.
+/// Condition that selects all builds. It mentions `?1` only because PostgreSQL cannot infer the
+/// type of an unused parameter.
 pub(crate) const ALONG_ALL: &str = "CAST(?1 AS INTEGER) = 0";
-/// Like [`ALONG_ALL`]: the builds of a project.
+/// Condition that selects the builds of a project.
 pub(crate) const ALONG_PROJECT: &str = "project = ?1";
-/// Like [`ALONG_ALL`]: the builds of a version.
+/// Condition that selects the builds of a version.
 pub(crate) const ALONG_VERSION: &str = "version = ?1";
-/// Like [`ALONG_ALL`]: the builds on a target.
+/// Condition that selects the builds on a target.
 pub(crate) const ALONG_TARGET: &str = "target = ?1";
-/// Like [`ALONG_ALL`]: the builds of a node.
+/// Condition that selects the builds of a node.
 pub(crate) const ALONG_NODE: &str = "node = ?1";
-/// A further condition on the builds found: their state, which replaces `@`.
+/// Further condition that selects builds by state. `@` is replaced by a parameter.
 pub(crate) const IN_STATE: &str = "x.state = @";
-/// Like [`IN_STATE`]: their target.
+/// Further condition that selects builds by target. `@` is replaced by a parameter.
 pub(crate) const ON_TARGET: &str = "x.target = @";
-/// Like [`IN_STATE`]: the owner of their project.
+/// Further condition that selects builds by the owner of the project. `@` is replaced by a
+/// parameter.
 pub(crate) const OF_OWNER: &str =
     "x.project IN (SELECT w.id FROM farm_project w WHERE w.owner = @)";
 
-/// Returns a subquery for the rows found through the index `along` that are below `?2`, at most
-/// `?3` of them.
+/// Returns a subquery for the latest builds with the condition `along` and an id below `?2`, at
+/// most `?3` of them.
 fn looked(along: &str) -> String {
     format!(
         "(SELECT id, state, target, project FROM farm_build WHERE {along} AND id < ?2 ORDER BY id DESC LIMIT ?3) x"
     )
 }
 
-/// Returns the statement for the lowest id among the examined rows, and for their number.
+/// Returns the statement for the lowest id and the number of the rows that a page of builds
+/// examines.
 pub(crate) fn looked_at(along: &str) -> String {
     format!("SELECT min(x.id), count(*) FROM {}", looked(along))
 }
 
-/// Returns the statement for summaries of builds. It examines `?3` builds below `?2` and returns
-/// the first `?4` that satisfy the conditions, whose values are the parameters from `?5` on.
+/// Returns the statement for a page of build summaries. It examines at most `?3` builds with an id
+/// below `?2`, and returns the first `?4` of these that satisfy all conditions. The values of the
+/// conditions are the parameters from `?5` on.
 pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
     found(line_columns!(), along, conditions)
 }
 
-/// Like [`lines`], but for whole builds.
+/// Returns the statement for a page of whole builds. It has the same parameters as that of
+/// [`lines`].
 pub(crate) fn builds(along: &str, conditions: &[&str]) -> String {
     found(WHOLE, along, conditions)
 }
@@ -259,19 +265,20 @@ pub(crate) const CHANGE_CELL: &str =
     "UPDATE farm_cell SET build = ?3, kind = ?4, state = ?5 WHERE version = ?1 AND target = ?2";
 pub(crate) const BENCH_CELL: &str =
     "UPDATE farm_cell SET base = ?3, comparisons = ?4 WHERE version = ?1 AND target = ?2";
-/// The newest versions of a project, below a position.
+/// Expands to a subquery for the newest versions of a project below a position.
 macro_rules! newest_versions {
     () => {
         "(SELECT id, name FROM farm_version WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4) v"
     };
 }
-/// The cells of a project's newest versions.
+/// Selects the cells of a project's newest versions. A cell holds the results of a version on a
+/// target.
 pub(crate) const CELLS: &str = concat!(
     "SELECT v.name, c.target, c.build, c.state, c.builds, c.passed, c.failed, b.name, c.comparisons FROM ",
     newest_versions!(),
     " JOIN farm_cell c ON c.version = v.id LEFT JOIN farm_version b ON b.id = c.base"
 );
-/// The targets of the cells that [`CELLS`] returns.
+/// Selects the targets of the cells that [`CELLS`] returns.
 pub(crate) const TARGETS_OF_CELLS: &str = concat!(
     "SELECT id, digest, name, facts FROM farm_target WHERE id IN (SELECT c.target FROM ",
     newest_versions!(),
@@ -293,14 +300,16 @@ macro_rules! summed {
 pub(crate) const SUM_VERSION: &str = summed!("farm_version");
 pub(crate) const SUM_PROJECT: &str = summed!("farm_project", ", stamp = stamp + 1");
 pub(crate) const SUM_ALL: &str = summed!("farm_total", ", stamp = stamp + 1");
-/// Changes the stamp of a project, after a change that does not affect any sum.
+/// Changes the stamp of a project. Needed after changes that update no sum, since updating the sums
+/// changes the stamp too.
 pub(crate) const STAMP_PROJECT: &str = "UPDATE farm_project SET stamp = stamp + 1 WHERE id = ?1";
-/// Changes the stamp of the home page, after a change that does not affect any sum.
+/// Changes the stamp of the home page. Needed after changes that update no sum, since updating the
+/// sums changes the stamp too.
 pub(crate) const STAMP_ALL: &str = "UPDATE farm_total SET stamp = stamp + 1 WHERE id = 1";
 pub(crate) const ALL_STAMP: &str = "SELECT stamp FROM farm_total WHERE id = 1";
 pub(crate) const PROJECT_STAMP: &str = "SELECT p.id, p.stamp FROM farm_owner o \
      JOIN farm_project p ON p.owner = o.id WHERE o.name = ?1 AND p.name = ?2";
-/// The columns that change while a project's page shows its jobs, for the jobs of
+/// Selects the columns that may change while a project's page lists a job, for the jobs of
 /// [`JOBS_OF_PROJECT`].
 pub(crate) const JOBS_STAMP: &str = "SELECT id, progress, attempts, coalesce(node, 0) FROM farm_job \
      WHERE project = ?1 AND progress IN (0, 1, 4) ORDER BY id DESC LIMIT ?2";
@@ -314,8 +323,8 @@ pub(crate) const PROJECT_SUMS: &str =
     "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project WHERE id = ?1";
 pub(crate) const VERSION_LINES: &str = "SELECT id, name, place, is_gone, added, n0, n1, n2, n3, n4, n5, n6, n7, said FROM farm_version \
      WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4";
-/// Projects, starting with the one that was built last: each with its newest tested version, and
-/// its last build.
+/// Selects projects, sorted by their last build, latest first. Each has its newest version with
+/// results, and its last build.
 pub(crate) const PROJECT_LINES: &str = concat!(
     "SELECT p.id, o.name, p.name, p.last_build, p.n0, p.n1, p.n2, p.n3, p.n4, p.n5, p.n6, p.n7, \
      w.id, w.name, w.place, w.is_gone, w.added, w.n0, w.n1, w.n2, w.n3, w.n4, w.n5, w.n6, w.n7, w.said, ",
@@ -330,7 +339,7 @@ pub(crate) const BENCHED: &str = "SELECT b.id, v.name, w.name, t.digest, b.node,
      JOIN farm_version v ON v.id = b.version JOIN farm_version w ON w.id = b.base JOIN farm_target t ON t.id = b.target \
      WHERE b.version = ?1 AND b.kind = 1 AND b.counts AND b.id > ?2 ORDER BY b.id LIMIT ?3";
 
-/// The columns of a node.
+/// Selects the columns of a node. A condition is appended.
 pub(crate) const NODE: &str =
     "SELECT id, name, tool, targets, seen, clock_ahead, drained, calibration FROM farm_node ";
 pub(crate) const NODE_OF: &str = "WHERE name = ?1";

@@ -1,8 +1,8 @@
-//! Stamps: a few numbers that cover everything an answer depends on. As long as the stamp is the
-//! same, so are the contents derived from the rows.
+//! Stamps of pages. A stamp is a few numbers that change whenever the rows change that a page
+//! depends on. While the stamp is unchanged, an answer that was computed before is still valid.
 //!
-//! All code that changes rows shown on pages calls [`changed`] in the same transaction, or updates
-//! the sums, which include the stamps.
+//! All code that changes rows shown on pages either calls [`changed`] in the same transaction, or
+//! updates the sums, which changes the stamps as well.
 
 use crate::builds::error::{FarmError, Stop, no_project};
 use crate::builds::policy::LATEST;
@@ -12,7 +12,7 @@ use crate::builds::store::Store;
 
 use assay_history::db::{Db, DbError, Row, values};
 
-/// Equal stamps mean equal rows.
+/// Stamp of a page. If two stamps of a page are equal, so are the rows that it shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp(Vec<i64>);
 
@@ -32,7 +32,7 @@ impl Store {
     /// Returns the stamp of a project's pages.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the project does not exist, or reading from the store fails.
     pub fn project_stamp(&self, owner: &str, name: &str) -> Result<Stamp, FarmError> {
         self.look(|db| {
             let two = |row: &Row<'_>| Ok([row.get(0)?, row.get::<i64>(1)?]);
@@ -46,8 +46,8 @@ impl Store {
     }
 }
 
-/// Records a change to what pages show of a project. Must come last in a transaction, because every
-/// transaction changes these rows.
+/// Records that something shown on a project's pages has changed. Call it last in a transaction:
+/// every transaction locks these rows, so calling it earlier would make others wait longer.
 pub(crate) fn changed(db: &Db, project: i64) -> Result<(), Stop> {
     db.execute(sql::STAMP_PROJECT, values![project])?;
     db.execute(sql::STAMP_ALL, &[])?;

@@ -1,5 +1,5 @@
-//! Opening a farm's store: its tables are next to those of the history, in the same file or
-//! database, and have their own migrations.
+//! Opens a farm's store. Its tables are in the same file or database as those of the history, but
+//! have their own version and migrations.
 
 use crate::builds::error::{FarmError, Stop};
 use crate::builds::sql;
@@ -12,12 +12,12 @@ pub struct Store {
     history: assay_history::Store,
 }
 
-/// A stored thing, after an attempt to add it.
+/// A stored item, as returned by a function that adds it unless it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredThing<T> {
-    /// The thing as it is now.
+    /// The item as it is now stored.
     pub thing: T,
-    /// True if it is new.
+    /// True if the item did not exist before.
     pub is_new: bool,
 }
 
@@ -31,12 +31,12 @@ impl Store {
     /// Version of the tables that this program supports.
     pub const VERSION: i64 = sql::MIGRATIONS.len() as i64;
 
-    /// Opens a store; with write access, a missing one is created, and one of an earlier version is
-    /// migrated.
+    /// Opens a store. With write access, a missing store is created, and a store of an earlier
+    /// version is migrated.
     ///
     /// # Errors
-    /// If it does not exist, is something else or of a later version, or cannot be reached, read or
-    /// written.
+    /// If the store is missing or of an earlier version and access is read-only, if it is of a
+    /// later version or not a store, or if it cannot be reached, read or written.
     pub fn open(place: &StoreLocation, access: Access) -> Result<Self, FarmError> {
         let none =
             || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` creates one"));
@@ -65,11 +65,11 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store for reading as it is, even of an earlier version; returns `None` if it does
-    /// not exist.
+    /// Opens a store for reading without migrating it, even if it is of an earlier version. Returns
+    /// `None` if it does not exist.
     ///
     /// # Errors
-    /// If it is something else or of a later version, or cannot be reached or read.
+    /// If it is not a store or is of a later version, or cannot be reached or read.
     pub fn look_at(place: &StoreLocation) -> Result<Option<Self>, FarmError> {
         let history = match assay_history::Store::open(place, Access::Read) {
             Err(StoreError::None { .. }) => return Ok(None),
@@ -95,13 +95,13 @@ impl Store {
         Ok(self.version()? == Self::VERSION && self.history.is_current()?)
     }
 
-    /// Returns the accompanying history, for reading.
+    /// Returns the history in the same file or database, for reading.
     #[must_use]
     pub fn history_read(&self) -> &assay_history::Store {
         &self.history
     }
 
-    /// Returns the accompanying history, which keeps the samples.
+    /// Returns the history in the same file or database, which keeps the samples.
     pub fn history(&mut self) -> &mut assay_history::Store {
         &mut self.history
     }
@@ -112,7 +112,7 @@ impl Store {
         self.history.place()
     }
 
-    /// Returns the version of the farm's tables; 0 if there are none.
+    /// Returns the version of the farm's tables, or 0 if they do not exist.
     ///
     /// # Errors
     /// If the version cannot be read.
@@ -120,10 +120,12 @@ impl Store {
         self.look(|db| Ok(version(db)?))
     }
 
-    /// Migrates the tables to the last of these versions, or leaves them unchanged.
+    /// Applies the migrations that are still missing in one transaction. If one fails, the tables
+    /// remain unchanged.
     pub(crate) fn migrate(&self, migrations: &[&str]) -> Result<(), FarmError> {
         self.alone(|db| {
-            // Another program may have been faster.
+            // The version is read inside the transaction, because another program may have migrated
+            // the tables.
             let found = usize::try_from(version(db)?).unwrap_or(0);
             if found == 0 {
                 db.migrate(sql::NEW_SCHEMA)?;
@@ -136,10 +138,10 @@ impl Store {
         })
     }
 
-    /// Reads from a consistent snapshot, even while others write.
+    /// Runs `read` on a consistent snapshot of the store, even while others write.
     ///
     /// # Errors
-    /// Errors of `read`, and if reading from the store fails.
+    /// If `read` fails, or reading from the store fails.
     pub fn at_one_moment<T, E: From<FarmError>>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -150,7 +152,7 @@ impl Store {
         found
     }
 
-    /// Runs a read.
+    /// Runs a read on the database.
     pub(crate) fn look<T>(
         &self,
         read: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -158,7 +160,7 @@ impl Store {
         read(self.history.db()).map_err(|stop| self.farm_error(stop))
     }
 
-    /// Writes in one transaction, while others may write other rows.
+    /// Runs `write` in one transaction. Others may write other rows at the same time.
     pub(crate) fn beside<T>(
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -166,8 +168,8 @@ impl Store {
         self.history.db().transact_beside(write).map_err(|stop| self.farm_error(stop))
     }
 
-    /// Writes in one transaction, while no one else adds anything: for operations that examine all
-    /// targets, versions or demands.
+    /// Runs `write` in one transaction that excludes all others of its kind. For operations that
+    /// must see all targets, versions or demands.
     pub(crate) fn alone<T>(
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -191,7 +193,7 @@ fn version(db: &Db) -> Result<i64, DbError> {
     }
 }
 
-/// Runs a statement that adds a row and returns its number; returns that number.
+/// Runs an `INSERT … RETURNING id` and returns the number of the new row.
 pub(crate) fn added(
     db: &Db,
     insert: &str,

@@ -1,5 +1,5 @@
-//! Tests of the whole store, on both databases: a thing added twice exists once, every job ends
-//! exactly once, and the sums match the rows.
+//! Tests of the whole store, on SQLite and PostgreSQL: an item that is added twice exists once,
+//! every job ends exactly once, and the sums match the rows.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod adding;
@@ -25,14 +25,14 @@ use std::ffi::OsStr;
 use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
-/// An arbitrary time.
+/// An arbitrary time, in ms since 1970.
 const NOW: i64 = 1_764_136_800_000;
 const LEASE: i64 = 60_000;
 
 /// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// Address of the database; `None` if the store is a file.
+    /// Address of the PostgreSQL database; `None` if the store is a file.
     address: Option<String>,
 }
 
@@ -41,8 +41,8 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// Uses a new database on the server shared by all tests; `None` if PostgreSQL is not
-    /// installed.
+    /// Creates a new database on the server shared by all tests. Returns `None` if PostgreSQL is
+    /// not installed.
     fn on_server() -> Option<Self> {
         static SERVER: OnceLock<Option<Server>> = OnceLock::new();
         static MADE: Mutex<u32> = Mutex::new(0);
@@ -64,7 +64,7 @@ impl Home {
     }
 }
 
-/// Runs a test on a file, and on a PostgreSQL database if installed.
+/// Runs a test on a SQLite file, and also on a PostgreSQL database if PostgreSQL is installed.
 fn on_both(test: impl Fn(&Home)) {
     test(&Home::new());
     if let Some(home) = Home::on_server() {

@@ -1,4 +1,5 @@
-//! Owners, projects, versions and targets. Adding is idempotent, and queues the resulting jobs.
+//! Owners, projects, versions and targets. Adding one twice has the effect of adding it once.
+//! Adding a version or target queues the jobs that follow from it.
 
 use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop, no_owner, no_project, no_target, no_version};
@@ -33,12 +34,12 @@ impl Store {
     /// Returns the owner with this name.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the owner does not exist, or reading from the store fails.
     pub fn owner(&self, name: &str) -> Result<Owner, FarmError> {
         self.look(|db| owner(db, name)?.ok_or_else(|| no_owner(name).into()))
     }
 
-    /// Returns the owners, by name.
+    /// Returns a page of owners, sorted by name.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -49,8 +50,8 @@ impl Store {
         Ok(paging::page(found, most, |owner| owner.name.clone()))
     }
 
-    /// Adds a project, or updates the existing one. If that changes the recipe or the targets, the
-    /// newest versions are queued again.
+    /// Adds a project, or updates the existing one. If the update changes the recipe or the
+    /// required facts, the newest versions are queued again.
     ///
     /// # Errors
     /// If the owner does not exist, the name is invalid, or writing to the store fails.
@@ -89,15 +90,15 @@ impl Store {
         })
     }
 
-    /// Returns the project with this name.
+    /// Returns the project with this owner and name.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the project does not exist, or reading from the store fails.
     pub fn project(&self, owner: &str, name: &str) -> Result<Project, FarmError> {
         self.look(|db| project(db, owner, name)?.ok_or_else(|| no_project(owner, name).into()))
     }
 
-    /// Returns the projects of an owner, by name.
+    /// Returns a page of an owner's projects, sorted by name.
     ///
     /// # Errors
     /// If the owner does not exist, or reading from the store fails.
@@ -116,11 +117,12 @@ impl Store {
         Ok(paging::page(found, most, |project| project.name.clone()))
     }
 
-    /// Adds a version, or returns the existing one. If neither its publication time nor its ordinal
-    /// is given, a release is placed among the others by its number, and a commit by the time at
-    /// which it is added. For a new version, a job is queued for each target that meets its
-    /// project's needs: for its tests and, if the project has benchmarks and an earlier version,
-    /// for these.
+    /// Adds a version, or returns the existing one. For a new version, a test job is queued on each
+    /// target that meets the project's needs. If the project has benchmarks and an earlier version,
+    /// a benchmark job is queued as well.
+    ///
+    /// If neither a publication time nor an ordinal is given, a release is ordered by its version
+    /// number, and a commit by the time at which it is added.
     ///
     /// # Errors
     /// If the project does not exist, the name is invalid, or writing to the store fails.
@@ -166,11 +168,11 @@ impl Store {
         })
     }
 
-    /// Records that a version no longer exists at its origin. Its results are kept; if `cancels` is
-    /// true, its jobs without a lease are cancelled.
+    /// Records that a version no longer exists at its origin. Its results are kept. If `cancels` is
+    /// true, its jobs that are not leased are cancelled.
     ///
     /// # Errors
-    /// If it does not exist, or writing to the store fails.
+    /// If the version does not exist, or writing to the store fails.
     pub fn version_is_gone(
         &self,
         (owner, project): (&str, &str),
@@ -190,10 +192,10 @@ impl Store {
         })
     }
 
-    /// Returns the version with this name.
+    /// Returns the version with this owner, project and name.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the version does not exist, or reading from the store fails.
     pub fn version_of(&self, owner: &str, project: &str, name: &str) -> Result<Version, FarmError> {
         self.look(|db| {
             version(db, owner, project, name)?
@@ -201,7 +203,7 @@ impl Store {
         })
     }
 
-    /// Returns the versions of a project, newest first.
+    /// Returns a page of a project's versions, newest first.
     ///
     /// # Errors
     /// If the project does not exist, or reading from the store fails.
@@ -229,7 +231,8 @@ impl Store {
     }
 
     /// Adds a target, or returns the existing one. For a new target, the newest version of each
-    /// project whose needs it meets is queued, as is everything that waited for such a target.
+    /// project whose needs it meets is queued, as are all versions that waited for a suitable
+    /// target.
     ///
     /// # Errors
     /// If the digest is not that of the facts, or writing to the store fails.
@@ -253,15 +256,15 @@ impl Store {
         self.alone(|db| target_or_new(db, key, said, now))
     }
 
-    /// Returns the target with a digest.
+    /// Returns the target with this digest.
     ///
     /// # Errors
-    /// If it does not exist, or reading from the store fails.
+    /// If the target does not exist, or reading from the store fails.
     pub fn target(&self, digest: &str) -> Result<Target, FarmError> {
         self.look(|db| target(db, digest)?.ok_or_else(|| no_target(digest).into()))
     }
 
-    /// Returns the targets, in the order in which they were added.
+    /// Returns a page of targets, in the order in which they were added.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -275,7 +278,7 @@ impl Store {
     }
 }
 
-/// Queues the jobs of a version, on each target that meets its project's needs.
+/// Queues the jobs of a version on every target that meets the project's needs.
 fn queue_everywhere(db: &Db, project: &Project, version: i64, now: i64) -> Result<(), Stop> {
     let targets = db.rows(sql::ALL_TARGETS, &[], |row| {
         Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?))
@@ -288,7 +291,7 @@ fn queue_everywhere(db: &Db, project: &Project, version: i64, now: i64) -> Resul
     Ok(())
 }
 
-/// Queues the jobs of a version on a target.
+/// Queues the jobs of a version on one target.
 fn queue(
     db: &Db,
     project: &Project,
@@ -320,9 +323,9 @@ pub(crate) fn check_target(said: &NewTarget) -> Result<(), FarmError> {
     names::facts(&said.facts)
 }
 
-/// Returns the target with these facts. If it is new, it is added, the demands that it meets are
-/// recorded, and the newest version of each project whose needs it meets is queued, as are versions
-/// that waited for such a target.
+/// Returns the target with these facts, and adds it if it is new. For a new target, the demands
+/// that it meets are recorded. The newest version of each project whose needs it meets is queued,
+/// as are all versions that waited for a suitable target.
 pub(crate) fn target_or_new(
     db: &Db,
     key: &str,
@@ -363,7 +366,7 @@ pub(crate) fn owner(db: &Db, name: &str) -> Result<Option<Owner>, DbError> {
     Ok(db.rows(sql::OWNER, values![name], owner_of)?.pop())
 }
 
-/// A project as stored in its row.
+/// A row of the table of projects.
 pub(crate) struct ProjectRow {
     id: i64,
     owner: String,
@@ -394,7 +397,7 @@ pub(crate) fn project_of(db: &Db, id: i64) -> Result<Project, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("project {id}")))?.read()
 }
 
-/// A version as stored in its row.
+/// A row of the table of versions.
 pub(crate) struct VersionRow {
     id: i64,
     owner: String,
@@ -443,7 +446,7 @@ pub(crate) fn version_by_id(db: &Db, id: i64) -> Result<Version, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("version {id}")))?.read()
 }
 
-/// A target as stored in its row.
+/// A row of the table of targets.
 pub(crate) struct TargetRow {
     id: i64,
     digest: String,

@@ -1,5 +1,5 @@
-//! Tokens and their permissions. The secret is returned once; the store has only a hash of it. Also
-//! the audit log, which records the requests made with each token.
+//! Tokens and their permissions, and the audit log of the requests made with them. A token's secret
+//! is returned only when it is created or rotated. The store keeps only a hash of it.
 
 use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop};
@@ -9,11 +9,11 @@ use crate::builds::wire::{AuditEntry, MadeToken, NewToken, Page, Token};
 use crate::builds::{names, paging, secrets, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
 
-/// Prefix of tokens, so that secret scanners recognize them.
+/// First word of each token's text, by which secret scanners recognize it.
 const PREFIX: &str = "assay";
 
 impl Store {
-    /// Creates a token.
+    /// Creates a token and returns it with its secret.
     ///
     /// # Errors
     /// If the request is invalid, or writing to the store fails.
@@ -21,10 +21,11 @@ impl Store {
         self.add_token_with(new, now, |_| Ok(()))
     }
 
-    /// Creates a token if `keep` succeeds in storing it; otherwise no token is created.
+    /// Creates a token and passes it to `keep`, which saves its secret. If `keep` fails, no token
+    /// is created.
     ///
     /// # Errors
-    /// As for [`Store::add_token`], and errors of `keep`.
+    /// If `keep` or [`Store::add_token`] fails.
     pub fn add_token_with(
         &self,
         new: &NewToken,
@@ -56,10 +57,10 @@ impl Store {
         })
     }
 
-    /// Gives a token a new secret; the old one is invalid from then on.
+    /// Replaces the secret of a token. The old secret becomes invalid immediately.
     ///
     /// # Errors
-    /// If it does not exist, or writing to the store fails.
+    /// If the token does not exist, or writing to the store fails.
     pub fn rotate_token(&self, id: i64) -> Result<MadeToken, FarmError> {
         let secret = secrets::fresh()?;
         self.alone(|db| {
@@ -71,10 +72,10 @@ impl Store {
         })
     }
 
-    /// Revokes a token.
+    /// Revokes a token and returns it.
     ///
     /// # Errors
-    /// If it does not exist, or writing to the store fails.
+    /// If the token does not exist, or writing to the store fails.
     pub fn remove_token(&self, id: i64) -> Result<Token, FarmError> {
         self.alone(|db| {
             let token = token(db, id)?;
@@ -83,7 +84,7 @@ impl Store {
         })
     }
 
-    /// Returns the tokens, in the order in which they were created.
+    /// Returns a page of tokens, in the order in which they were created.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -104,8 +105,8 @@ impl Store {
         self.look(|db| Ok(db.first::<i64>(sql::ANY_TOKEN, &[])?.is_some()))
     }
 
-    /// Returns the token with this secret; `None` if it is forged, revoked or expired. The duration
-    /// of the call reveals nothing about the secret.
+    /// Returns the token with this secret, or `None` if it is forged, revoked or expired. Hashes
+    /// are compared in constant time, so the duration of the call does not reveal the secret.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -123,7 +124,8 @@ impl Store {
         })
     }
 
-    /// Stores when tokens were used.
+    /// Stores when tokens were last used. Each item is the number of a token and a time in ms since
+    /// 1970.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -139,7 +141,8 @@ impl Store {
         })
     }
 
-    /// Records a request and the status of its answer.
+    /// Adds an entry to the audit log: the name of the token, the request, and the HTTP status of
+    /// its answer.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -148,7 +151,7 @@ impl Store {
         self.beside(|db| Ok(db.execute(sql::ADD_AUDIT, row).map(|_| ())?))
     }
 
-    /// Returns the audit log, last entry first.
+    /// Returns a page of the audit log, latest entry first.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -169,8 +172,8 @@ impl Store {
     }
 }
 
-/// Returns a secret in the form given to the user. It contains the number of the token, by which
-/// the token is found.
+/// Returns a token's text as given to the user: a prefix, the number by which the token is found in
+/// the store, and the secret.
 fn full_secret(id: i64, secret: &str) -> String {
     format!("{PREFIX}_{id}_{secret}")
 }

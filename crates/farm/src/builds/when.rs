@@ -1,15 +1,16 @@
-//! Times: ms since 1970 in the store, text in RFC 3339 over the wire.
+//! Times. In the store they are ms since 1970 (UTC), in messages they are text as in RFC 3339.
 
 use crate::builds::error::FarmError;
 use jiff::Timestamp;
 
-/// Formats a time. A time outside of the calendar's range becomes the beginning of 1970.
+/// Formats a time, given in ms since 1970. A time outside the calendar's range becomes the
+/// beginning of 1970.
 #[must_use]
 pub fn text(ms: i64) -> String {
     Timestamp::from_millisecond(ms).unwrap_or_default().to_string()
 }
 
-/// Parses a time.
+/// Parses a time and returns it in ms since 1970.
 ///
 /// # Errors
 /// If the text is not a time.

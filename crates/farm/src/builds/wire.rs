@@ -1,5 +1,5 @@
-//! Messages on the wire, in both directions, as JSON by `serde`. Times are text in RFC 3339 (UTC).
-//! Unknown members are ignored, so that an older server and a newer agent understand each other.
+//! Messages of the API, in both directions, as JSON. Times are text as in RFC 3339 (UTC). Unknown
+//! members are ignored, so that an older server and a newer agent understand each other.
 
 mod jobs;
 
@@ -12,7 +12,7 @@ use crate::builds::model::{Facts, Scope, State, VersionKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An error, as returned by every path.
+/// Body of every answer that reports an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
@@ -20,14 +20,14 @@ pub struct Refusal {
     pub error: ErrorBody,
 }
 
-/// An error, for programs and for people.
+/// An error, with a code for programs and a message for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Told"))]
 pub struct ErrorBody {
-    /// The code: one of those in docs/reference/farm-api.md.
+    /// Code of the error, one of those in docs/reference/farm-api.md.
     pub code: String,
-    /// The message: what happened, where, and what to do.
+    /// Message of the error: what happened, where, and what to do.
     pub message: String,
 }
 
@@ -37,7 +37,7 @@ pub struct ErrorBody {
 pub struct Page<T> {
     /// The items of the page.
     pub items: Vec<T>,
-    /// Cursor for the next page (`after=`), if there is one.
+    /// Value of `after=` that requests the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -51,38 +51,38 @@ pub struct Owner {
     pub name: String,
 }
 
-/// Origins of a project's versions.
+/// Origin of a project's versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
-    /// Branches and tags of a git repository.
+    /// Tags and branches of a git repository.
     Git {
         /// URL of the repository.
         url: String,
     },
-    /// A Ruby gem in an index.
+    /// Releases of a Ruby gem in an index.
     Gem {
         /// Name of the gem.
         name: String,
-        /// The index [default: rubygems.org].
+        /// URL of the index [default: rubygems.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
-    /// A Python distribution in an index.
+    /// Releases of a Python distribution in an index.
     PyPi {
         /// Name of the distribution.
         name: String,
-        /// The index [default: pypi.org].
+        /// URL of the index [default: pypi.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
-    /// The output of a command: one version per line, `VERSION [ADDRESS]`.
+    /// Versions that a command prints, one per line as `VERSION [ADDRESS]`.
     Command {
         /// The shell command that lists the versions.
         list: String,
-        /// The command that fetches a version into its working directory. VERSION and ADDRESS are
-        /// in its environment.
+        /// The shell command that fetches a version into its working directory. VERSION and ADDRESS
+        /// are in its environment.
         get: String,
     },
 }
@@ -100,28 +100,28 @@ pub struct Recipe {
     pub test: Option<String>,
     /// The benchmark to measure, as arguments of `assay bench`.
     pub bench: Option<String>,
-    /// True if the tests may use the network. Installing always may.
+    /// True if the tests may use the network. The installation of dependencies always may.
     pub network: bool,
-    /// Time limit of the whole job, s [default: 1,800].
+    /// Time limit of the whole job, in seconds [default: 1,800].
     pub timeout: Option<u64>,
-    /// Memory limit of all processes of the job, B [default: 2 GiB].
+    /// Memory limit of all processes of the job together, in bytes [default: 2 GiB].
     pub memory: Option<u64>,
-    /// Maximum number of concurrent processes [default: 512].
+    /// Maximum number of processes of the job at the same time [default: 512].
     pub processes: Option<u64>,
 }
 
-/// A project to add. Adding an existing project again replaces its settings.
+/// A project to add, or new settings of an existing project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewProject {
-    /// The origin of its versions; `None` if they are added by hand.
+    /// Origin of the project's versions; `None` if they are added by hand.
     #[serde(default)]
     pub origin: Option<Origin>,
-    /// How to build each version.
+    /// Commands and limits for building each version.
     #[serde(default)]
     pub recipe: Recipe,
-    /// Facts that a target must have for the project's versions to be tested there, as prefixes of
-    /// the values. If empty, every target is suitable.
+    /// Facts that a target must have for the project's versions to be tested on it. The value of a
+    /// fact must start with the value given here. If empty, every target is suitable.
     #[serde(default)]
     pub needs: Facts,
 }
@@ -147,13 +147,13 @@ pub struct Project {
 pub struct NewVersion {
     /// A release or a commit.
     pub kind: VersionKind,
-    /// Time of publication or commit.
+    /// Time of publication or of the commit.
     #[serde(default)]
     pub published: Option<String>,
-    /// Position among the project's versions, if that is not the order in time.
+    /// Position among the project's versions, if they are not ordered by time.
     #[serde(default)]
     pub ordinal: Option<i64>,
-    /// The address to fetch it from.
+    /// Address from which the version is fetched.
     #[serde(default)]
     pub address: Option<String>,
     /// SHA-256 of the fetched file, in hexadecimal digits.
@@ -171,12 +171,12 @@ pub struct Version {
     pub owner: String,
     /// Name of the project.
     pub project: String,
-    /// Name of the version: a number, or the commit.
+    /// Name of the version: a release number or a commit.
     pub name: String,
-    /// True if it no longer exists at its origin; its results are kept.
+    /// True if the version no longer exists at its origin. Its results are kept.
     #[serde(default)]
     pub is_gone: bool,
-    /// Data of the version, as added.
+    /// Properties of the version, as they were given when it was added.
     #[serde(flatten)]
     pub of: NewVersion,
 }
@@ -185,13 +185,13 @@ pub struct Version {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewTarget {
-    /// Display name.
+    /// Display name of the target.
     pub name: String,
-    /// Facts of the target.
+    /// Facts of the target, such as its operating system and runtime.
     pub facts: Facts,
 }
 
-/// A target.
+/// A target: a kind of platform on which versions are tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
@@ -199,31 +199,31 @@ pub struct Target {
     pub id: i64,
     /// Digest of the facts.
     pub digest: String,
-    /// Data of the target, as added.
+    /// Name and facts of the target, as they were given when it was added.
     #[serde(flatten)]
     pub of: NewTarget,
 }
 
-/// Result of an A/A run on a node.
+/// Result of the A/A runs of a node, which compare a program with itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
-    /// Time of the run.
+    /// Time of the runs.
     pub time: String,
-    /// Share of A/A comparisons that found a difference.
+    /// Share of the A/A comparisons that reported a difference, from 0 to 1.
     pub false_alarms: f64,
-    /// Number of comparisons.
+    /// Number of A/A comparisons.
     pub comparisons: u64,
-    /// The smallest effect that the node detects with the usual number of runs, as a ratio above 1.
+    /// Smallest ratio above 1 that the node detects with the usual number of runs.
     pub detects: f64,
-    /// True if results of the node count.
+    /// True if the node is fit to run benchmarks.
     pub is_fit: bool,
-    /// The reason, if they do not.
+    /// The reason why the node is unfit; empty if it is fit.
     #[serde(default)]
     pub reason: String,
 }
 
-/// A machine that takes jobs.
+/// A node, which is a machine that runs jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
@@ -235,25 +235,26 @@ pub struct Node {
     pub tool: String,
     /// Digests of the node's targets.
     pub targets: Vec<String>,
-    /// Time of last contact.
+    /// Time of the node's last contact with the server.
     pub seen: String,
-    /// Number of seconds by which the node's clock is ahead of the server's.
+    /// Difference between the node's clock and the server's, in seconds. Positive if the node's
+    /// clock is ahead.
     pub clock_ahead: f64,
-    /// The reason for draining the node, if it is drained.
+    /// The reason why the node is drained, that is, gets no new jobs. `None` if it is not drained.
     #[serde(default)]
     pub drained: Option<String>,
-    /// Jobs leased to the node.
+    /// Numbers of the jobs leased to the node.
     pub jobs: Vec<i64>,
-    /// The last calibration.
+    /// The node's last calibration, if there is one.
     #[serde(default)]
     pub calibration: Option<Calibration>,
 }
 
-/// A reason for draining a node.
+/// Request to drain a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
-    /// The reason in words.
+    /// The reason for draining the node, in words.
     pub reason: String,
 }
 
@@ -261,17 +262,17 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewToken {
-    /// Name of the token.
+    /// Name of the token, which appears in the audit log.
     pub name: String,
-    /// Scope of the token.
+    /// Scope of the token, which determines the requests that it permits.
     pub scope: Scope,
-    /// Name of the node, if the scope is `agent`.
+    /// Name of the only node that may use the token. Required if and only if the scope is `agent`.
     #[serde(default)]
     pub node: Option<String>,
     /// The owner whose projects the token may change; `None` for all.
     #[serde(default)]
     pub owner: Option<String>,
-    /// Time of expiry.
+    /// Time at which the token expires; `None` if it never expires.
     #[serde(default)]
     pub until: Option<String>,
 }
@@ -282,28 +283,28 @@ pub struct NewToken {
 pub struct Token {
     /// ID of the token in the store.
     pub id: i64,
-    /// Data of the token, as added.
+    /// Properties of the token, as they were given when it was created.
     #[serde(flatten)]
     pub of: NewToken,
-    /// Time of creation.
+    /// Time at which the token was created.
     pub made: String,
-    /// Time of last use.
+    /// Time at which the token was last used; `None` if it never was.
     #[serde(default)]
     pub used: Option<String>,
 }
 
-/// A new token. Its secret is shown only this once.
+/// A new token, with the secret that is not shown again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MadeToken {
     /// The token as listed.
     #[serde(flatten)]
     pub token: Token,
-    /// The secret.
+    /// Text of the token, which authenticates its holder.
     pub secret: String,
 }
 
-/// One entry of the audit log.
+/// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Audited"))]
@@ -312,49 +313,50 @@ pub struct AuditEntry {
     pub id: i64,
     /// Time of the request.
     pub time: String,
-    /// Name of the token.
+    /// Name of the token that was used.
     pub who: String,
     /// Method and path of the request.
     pub what: String,
-    /// Status code of the response.
+    /// HTTP status of the answer.
     pub status: u16,
 }
 
-/// The versions and targets of a project as a matrix.
+/// Results of a project, as a matrix of versions and targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matrix {
-    /// The versions, latest first.
+    /// The versions, newest first.
     pub versions: Vec<Version>,
-    /// The targets with builds.
+    /// The targets on which these versions have builds.
     pub targets: Vec<Target>,
-    /// The last build of each, by the version's name and the target's digest.
+    /// Results by the version's name and then the target's digest. Combinations without builds are
+    /// missing.
     pub cells: BTreeMap<String, BTreeMap<String, MatrixCell>>,
 }
 
-/// The last build of a version on a target.
+/// Results of a version on a target: a cell of the matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Cell"))]
 pub struct MatrixCell {
-    /// The build.
+    /// Number of the build that determines the state.
     pub build: i64,
-    /// State of the build.
+    /// State of the version on the target.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
     /// Number of builds of the version on the target.
     pub builds: u64,
-    /// Number of builds that passed. If some passed and some failed, the version is flaky on the
-    /// target.
+    /// Number of builds in which the tests passed. If some passed and some failed, the version is
+    /// flaky on the target.
     #[serde(default)]
     pub passed: u64,
-    /// Number of builds that failed.
+    /// Number of builds in which the tests failed.
     #[serde(default)]
     pub failed: u64,
-    /// The base version of the last benchmarks.
+    /// Base version of the last benchmarks; `None` without benchmarks.
     #[serde(default)]
     pub base: Option<String>,
-    /// Results of the last benchmarks.
+    /// Comparisons of the last benchmarks with their base version.
     #[serde(default)]
     pub comparisons: Vec<BenchmarkComparison>,
 }

@@ -1,4 +1,5 @@
-//! A method for each path of the API. The types are in `crate::builds::wire`.
+//! Methods of the client, one for each path of the API. The types of the messages are in
+//! `crate::builds::wire`.
 
 use super::{Client, ClientError, ClientRequest, part, retry_after};
 use crate::builds::model::{State, digest};
@@ -12,32 +13,32 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use ureq::http::Method;
 
-/// Content type of raw data.
+/// Content type of binary data.
 const BYTES: &str = "application/octet-stream";
-/// Maximum number of pages of a list, in case the server never ends it.
+/// Maximum number of pages read of a list, in case the server never ends it.
 const MOST_PAGES: usize = 100_000;
 
 /// The server's answer to a lease request.
 #[derive(Debug)]
 pub enum LeaseAnswer {
-    /// A job to run.
+    /// A job for the agent to run.
     Granted(Box<LeasedJob>),
-    /// No job; the server may say how long to wait before asking again.
+    /// There is no job. The server may specify how long to wait before the next request.
     Nothing(Option<Duration>),
 }
 
-/// A filter on builds; `None` in a field means all.
+/// A filter for builds. Fields that are `None` match all builds.
 #[derive(Clone, Debug, Default)]
 pub struct BuildFilter<'a> {
-    /// The owner.
+    /// Name of the owner.
     pub owner: Option<&'a str>,
-    /// The project.
+    /// Name of the project. Requires an owner.
     pub project: Option<&'a str>,
-    /// The version.
+    /// Name of the version. Requires a project.
     pub version: Option<&'a str>,
-    /// The target's digest.
+    /// Digest of the target.
     pub target: Option<&'a str>,
-    /// The result.
+    /// State of the build.
     pub state: Option<State>,
 }
 
@@ -53,9 +54,9 @@ fn version(of: &str, of_project: &str, version: &str) -> String {
     format!("{}/versions/{}", project(of, of_project), part(version))
 }
 
-/// Adding and reading. All additions are idempotent.
+/// Adding and reading resources. All additions are idempotent.
 impl Client {
-    /// Adds a resource at this path, and remembers its number.
+    /// Adds a resource at this path, and caches its number.
     fn add<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -67,7 +68,7 @@ impl Client {
         Ok(added)
     }
 
-    /// Adds an owner and returns its number, without a request if it is cached.
+    /// Adds an owner and returns its number. If the number is cached, no request is sent.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -80,7 +81,7 @@ impl Client {
         Ok(self.add(&path, &none, |own: &Owner| own.id)?.id)
     }
 
-    /// Adds a project, or updates it.
+    /// Adds a project, or updates the existing one.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -106,7 +107,7 @@ impl Client {
         self.add(&version(of, of_project, name), new, |own: &Version| own.id)
     }
 
-    /// Marks a version as no longer available from its origin; its results remain.
+    /// Marks a version as no longer available from its origin. Its results are kept.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -118,8 +119,8 @@ impl Client {
         self.hand((Method::DELETE, &version(of, of_project, name)), None)
     }
 
-    /// Adds a target under the digest of its facts and returns its number, without a request if it
-    /// is cached.
+    /// Adds a target under the digest of its facts, and returns its number. If the number is
+    /// cached, no request is sent.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -131,7 +132,8 @@ impl Client {
         Ok(self.add(&path, new, |own: &Target| own.id)?.id)
     }
 
-    /// Adds a build without a job.
+    /// Adds a build that belongs to no job. `key` identifies it, so that adding it twice creates
+    /// one build.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -139,7 +141,7 @@ impl Client {
         self.give((Method::PUT, &format!("/builds/{}", part(key))), new, true)
     }
 
-    /// Returns a list, which is read page by page.
+    /// Returns a whole list, which is requested page by page.
     fn list<T: DeserializeOwned>(&self, path: &str) -> Result<Vec<T>, ClientError> {
         let mut all = Vec::new();
         let mut next: Option<String> = None;
@@ -220,9 +222,10 @@ impl Client {
     }
 }
 
-/// Jobs.
+/// Queueing, reading and cancelling jobs.
 impl Client {
-    /// Queues a job. Not repeated after a failure, since it might be queued twice.
+    /// Queues a job. The request is not repeated after a failure, since that might queue the job
+    /// twice.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -230,7 +233,7 @@ impl Client {
         self.give((Method::POST, "/jobs"), new, false)
     }
 
-    /// Returns a job.
+    /// Returns the job with the number `id`.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -238,7 +241,7 @@ impl Client {
         self.get(&format!("/jobs/{id}"))
     }
 
-    /// Cancels a job.
+    /// Cancels the job with the number `id`.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -247,9 +250,9 @@ impl Client {
     }
 }
 
-/// Requests of agents.
+/// Requests of agents, and management of nodes.
 impl Client {
-    /// Announces a node and its capabilities.
+    /// Registers a node, its targets, and the kinds of jobs that it can run.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -257,8 +260,8 @@ impl Client {
         self.give((Method::POST, &format!("/nodes/{}/hello", part(node))), hello, true)
     }
 
-    /// Requests a job. Not repeated after a failure: a job may already have been leased, and would
-    /// stay idle until that lease ends.
+    /// Requests a job. The request is not repeated after a failure: if the server had already
+    /// leased a job, that job would stay idle until its lease ends.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -274,7 +277,7 @@ impl Client {
         Ok(LeaseAnswer::Granted(Box::new(self.read(&asked, &mut answer)?)))
     }
 
-    /// Sends a heartbeat.
+    /// Sends a heartbeat, which extends the lease of a job.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -282,7 +285,7 @@ impl Client {
         self.give((Method::POST, &format!("/jobs/{job}/heartbeat")), beat, true)
     }
 
-    /// Appends to a job's log; `bytes` begin at `offset`.
+    /// Appends `bytes` to the log of a job, at `offset` in bytes.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -308,7 +311,7 @@ impl Client {
         self.give((Method::PUT, &format!("/jobs/{job}/result")), ending, true)
     }
 
-    /// Submits the result of an A/A run of the node.
+    /// Submits the result of a node's A/A runs, which compare a program with itself.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -318,7 +321,7 @@ impl Client {
         self.hand((Method::POST, &path), Some(("application/json", &text)))
     }
 
-    /// Drains a node for the given reason: it gets no more leases.
+    /// Drains a node for the given reason: it gets no more leases, but may finish its current jobs.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -329,7 +332,7 @@ impl Client {
         self.hand((Method::POST, &path), Some(("application/json", &text)))
     }
 
-    /// Resumes a node, so that it gets leases again.
+    /// Allows a drained node to get leases again.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -345,7 +348,7 @@ impl Client {
         self.list("/nodes")
     }
 
-    /// Returns a node.
+    /// Returns the node with this name.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -354,10 +357,10 @@ impl Client {
     }
 }
 
-/// Administration.
+/// Tokens and the audit log, for administrators.
 impl Client {
-    /// Creates a token. Not repeated after a failure: the first token would exist without a known
-    /// secret.
+    /// Creates a token. The request is not repeated after a failure, since that might leave a token
+    /// whose secret is unknown.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -381,7 +384,7 @@ impl Client {
         self.hand((Method::DELETE, &format!("/tokens/{id}")), None)
     }
 
-    /// Gives a token a new secret. Not repeated after a failure.
+    /// Replaces the secret of a token. The request is not repeated after a failure.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -390,7 +393,7 @@ impl Client {
         self.give((Method::POST, &format!("/tokens/{id}/rotate")), &none, false)
     }
 
-    /// Returns the audit log: who changed what.
+    /// Returns the audit log, which records the requests made with each token.
     ///
     /// # Errors
     /// Any [`ClientError`].

@@ -1,61 +1,62 @@
-//! Errors between a program and the server, grouped by how to handle them.
+//! Errors of requests to the server, grouped by how to handle them.
 
 use std::fmt;
 
-/// The reason why a request was not sent or was refused.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address is invalid.
+    /// The server's address is invalid.
     #[error(
         "`{url}`: {why}; an address begins with http:// or https://, as in https://farm.example"
     )]
     Address {
         /// The address, as given.
         url: String,
-        /// The problem with it.
+        /// The reason why the address is invalid.
         why: String,
     },
-    /// There is no token, or it is invalid.
+    /// The token is missing, unreadable or invalid.
     #[error(
         "{why}; provide a token in a file (--token-file FILE) or in the variable ASSAY_FARM_TOKEN; `assay farm token` creates one"
     )]
     NoToken {
-        /// The problem.
+        /// The reason why there is no valid token.
         why: String,
     },
-    /// The server cannot be reached, or a proxy says so; it may be available again later.
+    /// The server cannot be reached, or a proxy reports that it is unavailable. It may be available
+    /// again later.
     #[error("the farm at {server} can't be reached ({asked}: {why})")]
     Away {
         /// Address of the server.
         server: String,
-        /// Method and path.
+        /// Method and path of the request.
         asked: String,
-        /// The system's error message.
+        /// Message of the system or the HTTP library, or the status of the proxy's answer.
         why: String,
     },
     /// The server refused the request.
     #[error("{asked}: {message} ({code})")]
     Refused {
-        /// Method and path.
+        /// Method and path of the request.
         asked: String,
-        /// The HTTP status.
+        /// HTTP status of the answer.
         status: u16,
-        /// The reason, for programs.
+        /// The reason for the refusal, as a code for programs.
         code: Code,
         /// The server's message.
         message: String,
     },
-    /// The answer is not that of a farm, or is not understood by this program.
+    /// The answer did not come from a farm, or this program does not understand it.
     #[error("{asked}: the answer is not that of a farm's API of version 1: {why}")]
     NotUnderstood {
-        /// Method and path.
+        /// Method and path of the request.
         asked: String,
-        /// The problem with the answer.
+        /// The reason why the answer was not understood.
         why: String,
     },
 }
 
-/// The reasons for refusals (docs/reference/farm-api.md).
+/// The reason why the server refused a request (docs/reference/farm-api.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of the API, which are explained there")]
 pub enum Code {
@@ -70,7 +71,7 @@ pub enum Code {
     WrongVersion,
     Unavailable,
     Internal,
-    /// A code of a later version.
+    /// A code that this program does not know, from a later version of the server.
     Other(String),
 }
 
@@ -89,7 +90,7 @@ impl Code {
         ("internal", Self::Internal),
     ];
 
-    /// Returns the code for a word.
+    /// Returns the code that is written as `word` in the API.
     #[must_use]
     pub fn of(word: &str) -> Self {
         let known = Self::ALL.into_iter().find(|(name, _)| *name == word);
@@ -109,8 +110,8 @@ impl fmt::Display for Code {
 }
 
 impl ClientError {
-    /// Returns true if the same request may succeed later: the server was unreachable or
-    /// overloaded.
+    /// Returns true if the request may succeed later, because the server was unreachable,
+    /// overloaded or failed internally.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -120,7 +121,7 @@ impl ClientError {
         }
     }
 
-    /// Returns the server's reason, if it refused the request.
+    /// Returns the code of the refusal, or `None` if the server did not refuse the request.
     #[must_use]
     pub fn code(&self) -> Option<&Code> {
         match self {

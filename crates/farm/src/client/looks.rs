@@ -1,4 +1,4 @@
-//! Requests that only read the farm's state, for executors and the doctor.
+//! Requests that read the server's state and its queue, for executors and the doctor.
 
 use super::{Client, ClientError, Code, part};
 use crate::builds::wire::{Job, Page};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 pub struct ServerInfo {
     /// Name and version of the server's program.
     pub tool: String,
-    /// The time according to the server's clock.
+    /// Time on the server's clock.
     pub time: String,
 }
 
 impl Client {
-    /// Returns information about the server; requires no token.
+    /// Returns information about the server. No token is required.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -22,8 +22,8 @@ impl Client {
         self.get("")
     }
 
-    /// Returns at most `most` of the jobs without a lease, most urgent first and then in the order
-    /// in which they were added.
+    /// Returns at most `most` queued jobs, which have no lease. The most urgent come first, and
+    /// equally urgent ones are in the order in which they were added.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -50,7 +50,7 @@ impl Client {
 }
 
 impl ClientError {
-    /// Returns true if the resource does not exist.
+    /// Returns true if the server refused the request because the resource does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.code() == Some(&Code::NotFound)

@@ -1,15 +1,16 @@
-//! The client's cache, so that a loop over many versions does not repeat the same requests: numbers
-//! of existing resources, and answers with their `ETag`. The absence of a resource is never cached,
-//! since it may be added a moment later.
+//! Cache of the client, so that a loop over many versions does not repeat the same requests. It
+//! holds the numbers of existing resources, and answers with their `ETag`. The absence of a
+//! resource is never cached, since the resource may be added at any time.
 
 use std::collections::HashMap;
 
-/// Maximum number of cached answers; if there are more, all are dropped.
+/// Maximum number of cached answers, and of cached numbers. When it is reached, all of them are
+/// dropped.
 const MOST: usize = 4096;
-/// Maximum size of a cached answer, bytes.
+/// Maximum size of a cached answer, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// An answer with its `ETag`.
+/// Body of an answer, and its `ETag`.
 #[derive(Clone, Debug)]
 pub(super) struct CachedAnswer {
     pub tag: String,
@@ -18,9 +19,9 @@ pub(super) struct CachedAnswer {
 
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// Answers, by path and query.
+    /// Cached answers by path and query.
     answers: HashMap<String, CachedAnswer>,
-    /// Numbers of resources that were added or found, by path.
+    /// Cached numbers of resources by path.
     ids: HashMap<String, i64>,
 }
 

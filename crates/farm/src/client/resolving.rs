@@ -1,6 +1,6 @@
-//! Resolves the names of servers without a thread. The library starts one for its own time limit,
-//! and panics where none can be started (`ulimit -u`); the system's resolver has a time limit
-//! anyway.
+//! Resolves host names without starting a thread. The HTTP library would start one to enforce its
+//! time limit, and would panic if the system refuses to start threads (`ulimit -u`). The system's
+//! resolver has its own time limit.
 
 use ureq::config::Config;
 use ureq::http::Uri;
@@ -8,7 +8,7 @@ use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver
 use ureq::unversioned::transport::NextTimeout;
 use ureq::unversioned::transport::time::Duration;
 
-/// The library's resolver in the calling thread.
+/// Runs the HTTP library's resolver in the calling thread.
 #[derive(Debug, Default)]
 pub(super) struct ThreadResolver(DefaultResolver);
 

@@ -1,4 +1,4 @@
-//! Reads the token. It is never printed.
+//! The client's token, read from a file or the environment. It is never printed.
 
 use super::ClientError;
 use assay_data::system_error::reason;
@@ -7,19 +7,20 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The environment variable that may hold the token.
+/// Environment variable from which the token is read if no file is given.
 const VARIABLE: &str = "ASSAY_FARM_TOKEN";
 
-/// Authenticates the client to the server.
+/// A token, which authenticates the client to the server.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// Reads the token from the file, or else from the variable `ASSAY_FARM_TOKEN`; `None` if there
-    /// is neither.
+    /// Reads the token from the file, or from the variable `ASSAY_FARM_TOKEN` if no file is given.
+    /// Returns `None` if neither is given.
     ///
     /// # Errors
-    /// If the file cannot be read or others may read it, or the contents are not a token.
+    /// If the file cannot be read, is accessible to others, or does not contain a token. If the
+    /// variable does not contain a token.
     pub fn find(file: Option<&Path>) -> Result<Option<Self>, ClientError> {
         let refused = |why: String| ClientError::NoToken { why };
         let Some(path) = file else {

@@ -1,8 +1,8 @@
 //! Generates all pages of a history, reading every result once.
 //!
-//! The pages need the data by benchmark and by run. The data are read one benchmark at a time, and
-//! each benchmark appends its part to the files of its runs, so that they need not be kept in
-//! memory. The first page is written last.
+//! Some pages show the data of one benchmark, others those of one run. The results are read one
+//! benchmark at a time, and each benchmark appends its part to the files of its runs, so the files
+//! need not be kept in memory. The first page is written last.
 
 use super::{DrawnSeries, Site, Whole};
 use crate::Store;
@@ -12,7 +12,7 @@ use assay_report::site::{self, data};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Destination of all pages. The names are the paths accepted by [`Site::page`].
+/// Destination of all pages. A name is a path that [`Site::page`] accepts.
 pub trait Out {
     /// Writes a whole file.
     ///
@@ -21,14 +21,14 @@ pub trait Out {
     /// If it can't be written.
     fn put(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// Appends to a file that is written in parts.
+    /// Appends to a file that is written in several parts.
     ///
     /// # Errors
     ///
     /// If it can't be written.
     fn append(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// Completes all files that are written in parts.
+    /// Completes all files that are written in several parts.
     ///
     /// # Errors
     ///
@@ -36,11 +36,11 @@ pub trait Out {
     fn close(&mut self) -> anyhow::Result<()>;
 }
 
-/// The files of runs while they are being written.
+/// Data files of runs while they are being written.
 struct Files<'a> {
     stamp: &'a str,
     out: &'a mut dyn Out,
-    /// For each file, true if it has been begun.
+    /// True for each file that has been begun, by its number.
     begun: Vec<bool>,
 }
 
@@ -55,8 +55,8 @@ impl Files<'_> {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Generates all pages. Calls `told` with the number of finished benchmarks and the total
-    /// number.
+    /// Generates all pages. Before each benchmark, calls `told` with the number of finished
+    /// benchmarks and the total number.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// Adds a series to the files of its runs.
+    /// Appends the results of a series to the data files of its runs.
     fn by_run(
         &self,
         benchmark: usize,

@@ -1,4 +1,4 @@
-//! Copies between all kinds of databases: either all contents of a store are copied, or nothing.
+//! Tests of copies between the two kinds of database: a copy is complete, or it changes nothing.
 
 use super::*;
 use crate::CopyError;
@@ -9,7 +9,8 @@ fn copied(store: &Store) -> Vec<u8> {
     lines
 }
 
-/// Returns the lines of a copy, sorted, since the two databases return rows in different orders.
+/// Returns the lines of a copy in sorted order, since the two databases return rows in different
+/// orders.
 fn sorted(copy: &[u8]) -> Vec<String> {
     let mut lines: Vec<String> =
         std::str::from_utf8(copy).unwrap().lines().map(str::to_owned).collect();
@@ -25,14 +26,14 @@ fn a_store_is_the_same_behind_a_copy_whichever_database_keeps_it() {
         let copy = copied(&given);
         on_both(|to| {
             let mut taken = to.store();
-            // The previous contents are removed.
+            // Reading a copy removes the previous contents.
             taken.add(&new_run(&samples(&[("other", 1.0)]), 9)).unwrap();
             assert!(taken.copy_in(&mut copy.as_slice()).unwrap() > 0);
             assert_eq!(sorted(&copied(&taken)), sorted(&copy));
             assert_eq!(taken.log(PROJECT, 9).unwrap(), given.log(PROJECT, 9).unwrap());
             let run = taken.find(PROJECT, "last").unwrap();
             assert_eq!(taken.text(&run).unwrap(), given.text(&run).unwrap());
-            // New ids follow those that were copied.
+            // The ids of new rows follow those that were copied.
             taken.add(&new_run(&samples(&[("more", 1.0)]), 10)).unwrap();
             assert_eq!(taken.count(PROJECT).unwrap(), 4);
         });
@@ -78,7 +79,7 @@ fn a_copy_is_of_one_moment() {
         let store = filled(home, 2);
         let mut beside = home.store();
         let alone = copied(&store);
-        // Another program writes while the first lines are written.
+        // Another program adds a run while the copy is being written.
         let mut lines = Beside {
             lines: Vec::new(),
             write: Some(Box::new(move || {
@@ -91,7 +92,7 @@ fn a_copy_is_of_one_moment() {
     });
 }
 
-/// A writer that accepts lines, and runs a function after the first one.
+/// Writer that collects its input, and calls a function before its second write.
 struct Beside {
     lines: Vec<u8>,
     write: Option<Box<dyn FnOnce()>>,

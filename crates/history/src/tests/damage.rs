@@ -1,9 +1,9 @@
-//! A store whose file is damaged: intact contents are recovered, and nothing is made up.
+//! Tests of a store whose file is damaged: intact contents are recovered, and nothing is made up.
 
 use super::*;
 
-/// Returns the texts salvaged from a file after `damage` changed its bytes, keyed by the names of
-/// their runs.
+/// Damages a copy of the file and salvages it. Returns the outcome and the recovered texts, keyed
+/// by the names of their runs.
 fn saved_of(
     home: &Home,
     damage: impl FnOnce(&mut [u8]),
@@ -20,8 +20,8 @@ fn saved_of(
     (saved.unwrap(), texts)
 }
 
-/// Creates a store of 60 runs, removes some of them and closes it. Returns the number of the page
-/// at which its table of samples begins.
+/// Creates a store of 60 runs, removes some of them and closes it. Returns the number of the root
+/// page of its table of samples.
 fn with_gaps(home: &Home) -> usize {
     let mut store = filled(home, 60);
     for run in store.log(PROJECT, usize::MAX).unwrap().iter().step_by(13) {
@@ -39,7 +39,7 @@ fn a_damaged_store_gives_back_what_is_whole() {
     assert_eq!((all, whole.len()), (SalvagedStore { runs: 55, lost: 0 }, 55));
     let pages = std::fs::metadata(home.path()).unwrap().len() as usize / 4096;
     assert!(pages > 30, "{pages}");
-    // The middle third of its pages is overwritten.
+    // Overwrites the middle third of the pages.
     let third = pages / 3 * 4096;
     let (saved, texts) = saved_of(&home, |bytes| bytes[third..2 * third].fill(0xA5));
     assert!(saved.runs >= 10 && saved.lost > 0, "{saved:?}");
@@ -48,11 +48,11 @@ fn a_damaged_store_gives_back_what_is_whole() {
     for text in texts.values() {
         assert!(assay_file::read_from(Cursor::new(text.clone()), "x").is_ok());
     }
-    // The root page of the samples, which contains none of them.
+    // Overwrites the root page of the samples, which contains no samples itself.
     let (saved, texts) = saved_of(&home, |bytes| bytes[(root - 1) * 4096..root * 4096].fill(0));
     assert_eq!((saved, &texts), (all, &whole));
-    // The first page, which lists the tables. It is then unknown how runs are named and which were
-    // removed.
+    // Overwrites the first page, which lists the tables. Without it, the names of runs are unknown,
+    // and also which of them were removed.
     let (saved, texts) = saved_of(&home, |bytes| bytes[..4096].fill(0xA5));
     assert!(saved.runs >= 55, "{saved:?}");
     assert!(whole.values().all(|text| texts.values().any(|saved| saved == text)));
@@ -64,7 +64,8 @@ fn whatever_is_damaged_nothing_is_made_up() {
     with_gaps(&home);
     let (_, whole) = saved_of(&home, |_| {});
     let mut state = 20_u64;
-    // Knuth's constants; the numbers only have to vary and be reproducible.
+    // Linear congruential generator with Knuth's constants. The numbers only have to vary and be
+    // reproducible.
     let mut below = |most: usize| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

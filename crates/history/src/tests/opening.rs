@@ -1,5 +1,5 @@
-//! Opening a store: by other users, in other versions, by several programs simultaneously, in
-//! read-only places, and with a failing disk or server.
+//! Tests of opening a store: if it belongs to another program or has another version, while several
+//! programs write it, in a read-only directory, and with a failing disk or server.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
         foreign.batch_execute("CREATE SCHEMA assay; CREATE TABLE assay.t (x INTEGER)").unwrap();
         let error = home.open(Access::Write).unwrap_err();
         assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
-        // A schema created by an administrator is used.
+        // An empty schema, as an administrator may have created it, is used.
         foreign.batch_execute("DROP TABLE assay.t").unwrap();
         assert_eq!(filled(&home, 1).count(PROJECT).unwrap(), 1);
     }
@@ -75,7 +75,8 @@ fn two_writers_take_turns() {
                 std::thread::spawn(move || {
                     let mut store = Store::open(&path, Access::Write).unwrap();
                     for number in 0..10 {
-                        // Half of the runs are added by every writer.
+                        // All writers add the same runs in the first half, and runs of their own in
+                        // the second.
                         let mark = if number < 5 { 0 } else { writer };
                         let samples = samples(&[("make", (mark * 100 + number) as f64 + 1.0)]);
                         store.add(&new_run(&samples, number)).unwrap();
@@ -92,7 +93,7 @@ fn two_writers_take_turns() {
 fn a_run_that_is_not_committed_was_never_there() {
     let home = Home::new();
     let store = filled(&home, 2);
-    // As after `kill -9`: a transaction that is never ended, and a file copied in the middle of it.
+    // Simulates `kill -9`: a transaction is not ended, and the file is copied in the middle of it.
     file(&store)
         .execute_batch("BEGIN IMMEDIATE; DELETE FROM result; DELETE FROM recording")
         .unwrap();
@@ -118,7 +119,8 @@ fn a_migration_that_is_killed_was_never_begun() {
     let store = filled(&home, 3);
     first_version(&store);
     drop(store);
-    // As after `kill -9` just before the end: everything is done, and nothing committed.
+    // Simulates `kill -9` just before the end of the migration: all statements were run, but not
+    // committed.
     let db = rusqlite::Connection::open(home.path()).unwrap();
     db.execute_batch("BEGIN IMMEDIATE").unwrap();
     db.execute_batch(crate::sql::MIGRATIONS[1]).unwrap();
@@ -162,7 +164,7 @@ fn a_writer_that_others_keep_waiting_says_so_and_a_full_disk_changes_nothing() {
     let error = second.add(&new_run(&large, 9)).unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");
     file(&first).execute_batch("ROLLBACK").unwrap();
-    // Limits the number of pages, as a full disk would.
+    // Limits the number of pages, which has the same effect as a full disk.
     let pages: i64 = second.first("PRAGMA page_count", &[]).unwrap().unwrap();
     file(&second).pragma_update(None, "max_page_count", pages).unwrap();
     let error = second.add(&new_run(&large, 9)).unwrap_err();

@@ -1,6 +1,6 @@
-//! A private PostgreSQL server: its files, including the socket by which it is reached, are in a
-//! directory that is removed with it. It stops when the process that started it ends, for whatever
-//! reason. Tests of other crates also use it.
+//! Private PostgreSQL server for tests. Its files, including the socket for connections, are in a
+//! directory that is removed when it ends. It stops when the process that started it ends, for
+//! whatever reason. Tests of other crates also use it.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(dead_code, reason = "not every test that has one asks everything of it")]
@@ -45,7 +45,7 @@ impl Server {
         format!("postgres:///{name}?user=postgres&host={}", self.directory.display())
     }
 
-    /// Stops the server, which ends its connections.
+    /// Stops the server, which closes its connections.
     pub fn stop(&mut self) {
         self.ask("stop", "stopped");
     }
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-/// Returns the directory of the programs of the latest installed version.
+/// Returns the directory with the programs of the latest installed version of PostgreSQL.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));

@@ -80,7 +80,7 @@ pub struct Counts {
     pub peak_bytes: Option<u64>,
 }
 
-/// A program run by a counted process; it has no values here.
+/// A program run by a counted process. This type has no values on systems other than Linux.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Executed {}
 
@@ -94,9 +94,9 @@ impl Executed {
 /// A program whose allocations can't be counted, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The program.
+    /// Path of the program.
     pub program: PathBuf,
-    /// The reason.
+    /// Reason why its allocations can't be counted.
     pub why: RefusalReason,
 }
 
@@ -111,11 +111,12 @@ impl fmt::Display for Refusal {
 pub enum RefusalReason {
     /// The program has its own malloc.
     OwnMalloc,
-    /// The system is not Linux.
+    /// The operating system is not Linux.
     OtherSystem,
 }
 
-/// Writes the text that follows the program's name.
+/// Writes the reason as a predicate, such as "contains its own malloc", to follow the program's
+/// name.
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -130,16 +131,18 @@ impl fmt::Display for RefusalReason {
 pub struct Note {
     /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Where the program gets this memory, in words.
+    /// A description of where the program gets this memory, as a predicate for the user.
     pub text: &'static str,
 }
 
-/// Returns the reason why a program can't be counted.
+/// Returns the reason why a program's allocations can't be counted. On systems other than Linux, no
+/// program can be counted.
 pub fn refusal(program: &Path) -> Option<Refusal> {
     Some(Refusal { program: program.to_owned(), why: RefusalReason::OtherSystem })
 }
 
-/// Returns the allocations that the program's counts do not include, which are unknown here.
+/// Returns notes on the allocations that the program's counts do not include. Always empty on
+/// systems other than Linux.
 pub fn notes(_program: &Path) -> Vec<Note> {
     Vec::new()
 }

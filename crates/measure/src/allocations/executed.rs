@@ -1,6 +1,6 @@
-//! The programs that the processes of a counted run have run, as recorded by the counting library
-//! (`c/alloc/exec.c`), and which of them were not counted: their allocations are missing from the
-//! sum of the run.
+//! The programs executed by the processes of a counted run, as recorded by the counting library
+//! (`c/alloc/exec.c`), and which of them were not counted. The allocations of uncounted programs
+//! are missing from the total of the run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,29 +9,33 @@ use std::path::PathBuf;
 
 use super::refusal::{Refusal, RefusalReason, refusal};
 
-/// Mark of programs whose environment makes the linker load the library.
+/// Marks a record of a program whose environment makes the dynamic linker load the counting
+/// library.
 const HANDED_ON: u8 = b'+';
 
-/// A program that a counted process has run, or tried to run.
+/// A program that a counted process has executed or tried to execute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Executed {
-    /// File of the program, which may be a script.
+    /// Path of the program, which may be a script.
     pub program: PathBuf,
-    /// True if its environment lets the linker load the counting library.
+    /// True if the program's environment makes the dynamic linker load the counting library.
     pub handed_on: bool,
 }
 
 impl Executed {
-    /// Returns the reason why the program was not counted; `None` if nothing prevented counting, or
-    /// if the program's own record gives the reason. O(bytes of its file).
+    /// Returns the reason why the program was not counted. Returns `None` if nothing prevented
+    /// counting, if the program's own record gives the reason, or if the program cannot have run.
+    /// O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
-        // A shell tries one directory after the other. A path in /proc refers to another file in
-        // our process; usually it is the process's own program, which was counted.
+        // The file may not exist, because a shell tries each directory of PATH in turn. A path in
+        // /proc refers to a different file when read from this process. It is usually the counted
+        // process's own program, which was counted.
         if !self.program.is_file() || self.program.starts_with("/proc") {
             return None;
         }
         match refusal(&self.program) {
-            // The system did not run the file; a shell that ran it instead is recorded as well.
+            // The system could not execute the file. If a shell then interpreted it, the shell has
+            // a record of its own.
             Some(Refusal { why: RefusalReason::NotAProgram, .. }) => None,
             Some(Refusal { why: RefusalReason::OwnMalloc, .. }) | None => {
                 let program = self.program.clone();
@@ -43,7 +47,8 @@ impl Executed {
     }
 }
 
-/// Parses the records. An incomplete last one is dropped: its writer was killed.
+/// Parses the records of executed programs. An incomplete last record is dropped, because its
+/// writer was killed.
 pub(super) fn parse(bytes: &[u8]) -> BTreeSet<Executed> {
     let Some(end) = bytes.iter().rposition(|&byte| byte == 0) else { return BTreeSet::new() };
     let entries = bytes[..end].split(|&byte| byte == 0).filter_map(|entry| entry.split_first());

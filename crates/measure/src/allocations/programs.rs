@@ -8,13 +8,14 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum depth to which the kernel lets scripts be interpreters of scripts.
+/// Maximum number of nested scripts: the kernel allows the interpreter of a script to be a script
+/// itself, up to this depth.
 const MOST_SCRIPTS: usize = 5;
 /// Number of bytes of a script's first line that the kernel reads.
 const FIRST_LINE: u64 = 256;
 
-/// Returns the programs in the order in which they run; none of them is a script, unless the
-/// nesting is too deep.
+/// Returns the programs in the order in which they run. None of them is a script, unless scripts
+/// are nested too deeply.
 pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
     let mut path = file.to_owned();
     let mut found = Vec::new();
@@ -24,7 +25,7 @@ pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
         let Some(interpreter) = words.next() else { break };
         path = PathBuf::from(OsStr::from_bytes(interpreter));
         if path.file_name() == Some(OsStr::new("env")) {
-            // Options and variables precede the program.
+            // The options and variables of `env` precede the program.
             let program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='));
             let Some(sought) = program.and_then(|name| in_path(OsStr::from_bytes(name))) else {
                 break;
@@ -36,9 +37,9 @@ pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the text after `#!` in the first line of a script.
+/// Returns the text after `#!` in the first line of a script; `None` if the file is not a script.
 fn first_line(path: &Path) -> Option<Vec<u8>> {
-    // Regular files only: opening a pipe would wait for its writer.
+    // Only regular files are opened, because opening a named pipe would wait for its writer.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,7 +1,7 @@
-//! Reads the file that the counting library keeps for a process; the layout is that of
-//! `c/alloc/table.h`.
+//! Reads the file in which the counting library keeps the counts of a process. The layout is
+//! defined in `c/alloc/table.h`.
 //!
-//! The bytes may come from anywhere: invalid files are reported as errors and never cause a panic.
+//! The contents are not trusted: invalid files are reported as errors and never cause a panic.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,12 +12,12 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 1024;
 const SLOT_BYTES: usize = 64;
 const SLOTS: usize = 112;
-/// Offset of the program's path.
+/// Offset of the program's path in the header, in bytes.
 const PATH: usize = 64;
 
-/// Flag: block sizes can be queried.
+/// Flag: the allocator can report the sizes of blocks.
 const KNOWS_SIZES: u32 = 1;
-/// Flag: calls of malloc do not reach the library.
+/// Flag: the program's calls of malloc do not reach the counting library.
 const BYPASSED: u32 = 2;
 
 /// The allocations of one process.
@@ -27,41 +27,43 @@ pub struct Record {
     pub pid: u32,
     /// ID of the parent process.
     pub ppid: u32,
-    /// The program, or a script's interpreter. Empty if the system did not report it.
+    /// Path of the program, or of the interpreter of a script. Empty if the system did not report
+    /// it.
     pub program: PathBuf,
-    /// Start of counting, nanoseconds of `CLOCK_MONOTONIC`.
+    /// Time at which counting started, in nanoseconds of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
-    /// The counts; `None` for a program with its own malloc, which can't be counted.
+    /// Counts of the process; `None` for a program with its own malloc, which can't be counted.
     pub counts: Option<Counts>,
 }
 
-/// Calls that allocate, resize or free memory, and their bytes; failed calls do not count.
+/// Numbers of calls that allocate, resize or free memory, and the bytes involved. Failed calls are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls that allocate a new block: malloc, calloc, `realloc(NULL, n)`, and the aligned
-    /// variants.
+    /// Number of calls that allocate a new block: malloc, calloc, `realloc(NULL, n)`, and the
+    /// aligned variants.
     pub allocations: u64,
-    /// Calls that resize a block, moved or not.
+    /// Number of calls that resize a block, whether or not the block moves.
     pub reallocs: u64,
-    /// Calls that free a block.
+    /// Number of calls that free a block.
     pub frees: u64,
-    /// Requested bytes; a resized block counts with its whole new size.
+    /// Total number of requested bytes. A resized block counts with its whole new size.
     pub allocated_bytes: u64,
-    /// Usable bytes of freed blocks, at least as many as requested; a resized block counts with its
-    /// whole old size. `None` if the allocator does not report sizes.
+    /// Total usable size of freed blocks in bytes, which is at least the requested size. A resized
+    /// block counts with its whole old size. `None` if the allocator does not report sizes.
     pub freed_bytes: Option<u64>,
-    /// Peak of live usable bytes: exact with one thread at a time, otherwise accurate to 32 KiB for
-    /// each additional thread. A forked child begins at 0. `None` if the allocator does not report
-    /// sizes.
+    /// Peak of the usable bytes allocated at one time. It is exact if only one thread allocates at
+    /// a time, and otherwise accurate to 32 KiB for each additional thread. A forked child starts
+    /// at 0. `None` if the allocator does not report sizes.
     pub peak_bytes: Option<u64>,
 }
 
 impl Record {
-    /// Parses a record from the content of its file, even while its process continues counting.
+    /// Parses a record from the contents of its file, even while the process is still counting.
     ///
     /// # Errors
     ///
-    /// If the content is invalid; the error describes the defect.
+    /// If the contents are invalid. The error describes the defect.
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         if !bytes.starts_with(MAGIC) {
             return Err("it is not a record of counts");
@@ -93,12 +95,12 @@ impl Record {
     }
 }
 
-/// Sums the slots. Values from a damaged file may overflow; they are meaningless anyway.
+/// Sums the slots. Sums may wrap around for a damaged file, whose values are meaningless anyway.
 fn counts(bytes: &[u8], knows_sizes: bool) -> Counts {
     let slots = bytes[HEADER_BYTES..].chunks_exact(SLOT_BYTES);
     let sum = |at: usize| slots.clone().fold(0_u64, |sum, slot| sum.wrapping_add(long(slot, at)));
     let (live, told_peak) = (long(bytes, 48) as i64, long(bytes, 56) as i64);
-    // Maximum of each slot since its last report.
+    // The largest of the slots' maxima since each slot's last report.
     let high = slots.clone().map(|slot| long(slot, 48) as i64).max().unwrap_or(0);
     let peak = told_peak.max(live.saturating_add(high)).max(0);
     Counts {

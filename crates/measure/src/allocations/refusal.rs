@@ -1,9 +1,9 @@
-//! Decides from a program's file whether it can be counted at all, and which memory its counts will
-//! not include.
+//! Determines from a program's file whether its allocations can be counted, and which memory the
+//! counts will not include.
 //!
-//! A program that can't be counted is refused with the reason: nothing would be counted, and
-//! reporting zero would be wrong. An obstacle that the file does not show becomes apparent in the
-//! run, which then leaves no record. Damaged files cause no errors.
+//! A program that can't be counted is refused with the reason, since the counts would be zero and
+//! misleading. An obstacle that the file does not show becomes apparent only after the run, which
+//! then leaves no record. Damaged files cause no errors.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -22,21 +22,21 @@ use super::programs::behind;
 
 type Header = elf::FileHeader64<Endianness>;
 
-/// Maximum number of bytes read from a file: programs are smaller, or at least have their header in
-/// this part.
+/// Maximum number of bytes read from a file. Programs are smaller than this, or at least have their
+/// headers in this part.
 const MOST_BYTES: u64 = 256 << 20;
 const SETUID: u32 = 0o4000;
-/// The setgid bit together with group execute permission, without which the bit has another
-/// meaning.
+/// The setgid bit together with group execute permission. Without that permission the bit has a
+/// different meaning.
 const SETGID: u32 = 0o2010;
 const BUILD_OF_GO: &[u8] = b".note.go.buildid";
 
 /// A program whose allocations can't be counted, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The program, or a script's interpreter.
+    /// Path of the program, or of the interpreter of a script.
     pub program: PathBuf,
-    /// The reason.
+    /// Reason why its allocations can't be counted.
     pub why: RefusalReason,
 }
 
@@ -45,19 +45,22 @@ pub struct Refusal {
 pub enum RefusalReason {
     /// The program has no dynamic linker that could load the counting library.
     Static,
-    /// A static program of Go, whose runtime does not use malloc either.
+    /// A statically linked Go program. Go's runtime does not use malloc.
     Go,
-    /// The program has its own malloc, which takes precedence over every preloaded one.
+    /// The program defines its own malloc, which takes precedence over a preloaded one.
     OwnMalloc,
-    /// AddressSanitizer refuses to run with another library before it.
+    /// The program uses AddressSanitizer, which refuses to run if another library is loaded before
+    /// it.
     Sanitizer,
-    /// The program runs with the rights of its owner or group, so nothing is preloaded.
+    /// The program runs with the privileges of its owner or group, so the system ignores preloaded
+    /// libraries.
     Setuid,
-    /// The program has file capabilities, so nothing is preloaded.
+    /// The program has file capabilities, so the system ignores preloaded libraries.
     Capabilities,
-    /// The program is run by another one that changes its environment, so nothing is preloaded.
+    /// The program is started with a changed environment that does not preload the counting
+    /// library.
     OtherEnvironment,
-    /// The program is built for an architecture other than that of `assay` itself.
+    /// The program is built for a different architecture than `assay` itself.
     OtherMachine,
     /// The file is not a program of this system.
     NotAProgram,
@@ -69,7 +72,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Writes the text that follows the program's name.
+/// Writes the reason as a predicate, such as "is linked statically", to follow the program's name.
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -103,12 +106,13 @@ impl fmt::Display for RefusalReason {
 pub struct Note {
     /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Where the program gets this memory, and how to have it counted, in words.
+    /// A description of where the program gets this memory and, where possible, of how to have it
+    /// counted.
     pub text: &'static str,
 }
 
-/// Runtimes with their own memory management: prefixes of the names of their programs and
-/// libraries, and a note.
+/// Language runtimes with their own memory management. Each entry has names of programs without
+/// version, prefixes of library names, and a note.
 const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
     (
         &["python"],
@@ -159,8 +163,8 @@ const GO: Note = Note {
     text: "takes memory from the kernel itself; only what C code in it allocates is counted",
 };
 
-/// Allocators that programs call by names other than `malloc`, with strings that their code
-/// contains.
+/// Allocators that programs call by names other than `malloc`. Each entry has a string that the
+/// allocator's code contains, and a note.
 const ALLOCATORS: [(&[u8], Note); 2] = [
     (
         b"<jemalloc>",
@@ -179,7 +183,8 @@ const ALLOCATORS: [(&[u8], Note); 2] = [
 ];
 
 /// Returns the reason why a program can't be counted; `None` if its file shows no obstacle. For a
-/// script the interpreter is examined. A file that can't be read is not refused. O(bytes).
+/// script, the interpreter is examined. A file that can't be read is not refused. O(bytes of the
+/// file).
 pub fn refusal(program: &Path) -> Option<Refusal> {
     behind(program).into_iter().find_map(|program| {
         let why = why_not(&program)?;
@@ -187,8 +192,8 @@ pub fn refusal(program: &Path) -> Option<Refusal> {
     })
 }
 
-/// Returns the allocations that a program's counts will not include, judged by its name and its
-/// file; for a script the interpreter is examined. O(bytes).
+/// Returns notes on the allocations that a program's counts will not include, judged by the
+/// program's name and file. For a script, the interpreter is examined. O(bytes of the file).
 pub fn notes(program: &Path) -> Vec<Note> {
     let mut found = Vec::new();
     for program in behind(program) {
@@ -227,8 +232,9 @@ fn why_not(program: &Path) -> Option<RefusalReason> {
     own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
-/// Returns the reason for refusal if the program runs with rights that we lack. Setuid and setgid
-/// give us no more rights if we are the owner or in the group, nor do capabilities if we are root.
+/// Returns the reason for refusal if the program runs with privileges that this process lacks. The
+/// setuid and setgid bits add none if this process already has the file's owner or group, and
+/// capabilities add none for root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();
@@ -250,7 +256,7 @@ fn notes_of(program: &Path) -> Vec<Note> {
     for (programs, libraries, note) in RUNTIMES {
         let is_called = names.iter().any(|name| {
             let name = name.to_string_lossy();
-            // Versions follow the name: python3.11, ruby3.1.
+            // The name may end in a version, as in python3.11 or ruby3.1.
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
             programs.contains(&name)
         });
@@ -282,7 +288,7 @@ fn contains(bytes: &[u8], words: &[u8]) -> bool {
     bytes.windows(words.len()).any(|window| window == words)
 }
 
-/// The relevant parts of a program of this architecture. Unreadable parts count as absent.
+/// A program file for this architecture. Parts that can't be read count as absent.
 struct OwnFile<'a> {
     bytes: &'a [u8],
     header: &'a Header,
@@ -291,7 +297,7 @@ struct OwnFile<'a> {
 }
 
 impl<'a> OwnFile<'a> {
-    /// Returns `None` if the file is not a program of this architecture.
+    /// Parses a program file; returns `None` if it is not a program for this architecture.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let machine = match std::env::consts::ARCH {
             "x86_64" => elf::EM_X86_64,
@@ -316,7 +322,8 @@ impl<'a> OwnFile<'a> {
         self.sections.section_by_name(self.endian, name).is_some()
     }
 
-    /// Returns true if the file needs a library whose name begins with one of these prefixes.
+    /// Returns true if the file needs a shared library whose name starts with one of these
+    /// prefixes.
     fn needs(&self, libraries: &[&str]) -> bool {
         let Ok(table) = self.sections.dynamic_table(self.endian, self.bytes) else { return false };
         table.dynamics().iter().any(|entry| {
@@ -327,7 +334,7 @@ impl<'a> OwnFile<'a> {
         })
     }
 
-    /// Returns true if the file exports this function to other libraries.
+    /// Returns true if the file exports a function of this name.
     fn defines(&self, function: &[u8]) -> bool {
         let symbols = self.sections.symbols(self.endian, self.bytes, elf::SHT_DYNSYM);
         let Ok(symbols) = symbols else { return false };

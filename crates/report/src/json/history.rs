@@ -41,19 +41,19 @@ view! {
         changed: bool,
         /// Name of the machine.
         machine: String,
-        /// The fingerprint that identifies the machine.
+        /// Fingerprint that identifies the machine.
         fingerprint: String,
-        /// The file from which it was read.
+        /// Path of the file from which the run was read.
         source: String,
-        /// Tool and version that measured it.
+        /// Name and version of the tool that measured the run.
         tool: Option<String>,
-        /// The command line of the measurement.
+        /// Command line of the measurement.
         argv: Vec<String>,
-        /// The primary metric.
+        /// Name of the primary metric.
         primary: Option<String> => run.metric,
         /// Number of results: one for each metric of each benchmark.
         results: u64,
-        /// The worst verdict of its comparisons; `null` if nothing was compared.
+        /// The worst verdict of the run's comparisons; `null` if nothing was compared.
         verdict: Option<String>,
     }
 }
@@ -61,11 +61,11 @@ view! {
 view! {
     /// A revision with its position in the history of its repository.
     Revision of (revision: &history::Revision) {
-        /// The full commit id, or the user's name for the revision.
+        /// The full commit id, or the name that the user gave to the revision.
         commit: String,
-        /// The first parent.
+        /// Commit id of the first parent.
         parent: Option<String>,
-        /// Number of commits that lead to it by first parents.
+        /// Number of commits that lead to this revision, counted along first parents.
         ordinal: Option<u64>,
         /// Time of the commit, RFC 3339.
         committed: Option<String> =
@@ -74,83 +74,83 @@ view! {
 }
 
 view! {
-    /// One run with the data kept along with its samples.
+    /// A run with the results, comparisons and findings stored with it.
     RunContents of (shown: &ShownRun<'_>) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the subcommand that wrote the output.
         #[serde(flatten)]
         head: Head = Head::of("history"),
-        /// The run.
+        /// The run itself, without its results.
         run: Run,
         /// The results, one for each metric of each benchmark.
         results: Vec<KeptResult> => shown.contents.results,
-        /// The comparisons of the primary metric, as they were when the run was added.
+        /// The comparisons of the primary metric, as decided when the run was added to the history.
         comparisons: Vec<KeptComparison> => shown.contents.comparisons,
-        /// The findings, without evidence and advice.
+        /// The findings of the run, without evidence and advice.
         findings: Vec<Finding> => shown.contents.findings,
     }
 }
 
 view! {
-    /// One metric of one benchmark in a run.
+    /// The values of one metric of one benchmark in a run, summarized.
     KeptResult of (result: &RunResult) {
-        /// The benchmark, by its present name.
+        /// Current name of the benchmark.
         benchmark: String => result.benchmark.name,
         /// Parameters of the benchmark.
         parameters: Map<String, Value> => result.benchmark.parameters,
-        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
-        /// the only side.
+        /// Index of the side (program) to which the result belongs, if the run compares several
+        /// sides that are not revisions of one program; 0 is the reference, or the only side.
         role: usize => result.benchmark.role,
-        /// The metric.
+        /// Name of the metric.
         metric: String => result.metric.name,
-        /// Base unit of the numbers.
+        /// Base unit of the values.
         unit: String => result.metric.unit,
         /// Number of values.
         n: u64 => result.summary.n,
         /// Number of processes (or builds) that produced the values.
         units: u64 => result.summary.units,
-        /// The median; for several processes, the median of their medians. Its interval is the one
-        /// within the run, at 95 %.
+        /// The median; for several processes, the median of their medians. The interval is the 95 %
+        /// confidence interval within this run.
         centre: Estimate = Estimate::new(result.summary.centre, result.summary.interval),
     }
 }
 
 view! {
-    /// A comparison in a run.
+    /// A comparison stored with a run.
     KeptComparison of (compared: &Compared) {
-        /// The side that the verdict is about.
+        /// Name of the side that the verdict is about.
         of: String => compared.subject,
-        /// The reference.
+        /// Name of the side used as the reference.
         against: String => compared.reference,
         /// The verdict.
         verdict: String,
-        /// The ratio to the reference.
+        /// Ratio of the compared side to the reference.
         ratio: Option<Estimate>,
     }
 }
 
-/// Changes to a history, or runs exported from it.
+/// Changes made to a history, or runs exported from it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreChange {
-    /// Layout version and verb.
+    /// Version of the JSON layout, and the subcommand that wrote the output.
     #[serde(flatten)]
     pub head: Head,
-    /// The file or database of the history.
+    /// Path of the file, or address of the database, that contains the history.
     pub store: String,
-    /// The project.
+    /// Name of the project.
     pub project: String,
     /// Every run that was added, removed or exported.
     pub runs: Vec<ChangedRun>,
-    /// Other names of benchmarks, old to new, if requested.
+    /// Renamed benchmarks as pairs of old and new name, if requested.
     pub aliases: Vec<[String; 2]>,
     /// Levels accepted as normal, if requested.
     pub blessings: Vec<Blessing>,
-    /// Runs of a damaged history that could not be read.
+    /// Number of runs of a damaged history that could not be read.
     pub lost: u64,
 }
 
 impl StoreChange {
-    /// Returns a change without any runs.
+    /// Returns a report of changes that contains no runs yet.
     pub fn new(store: &str, project: &str) -> Self {
         let (store, project) = (store.to_owned(), project.to_owned());
         let head = Head::of("history");
@@ -160,17 +160,17 @@ impl StoreChange {
 }
 
 view! {
-    /// A level accepted as normal.
+    /// A level of a benchmark that was accepted as normal.
     Blessing of (blessing: &history::Blessing) {
-        /// The benchmark; `null` for all.
+        /// Name of the benchmark; `null` if the level was accepted for all benchmarks.
         benchmark: Option<String>,
-        /// The first run of the level.
+        /// Identifier of the first run at the accepted level.
         run: String,
         /// Time at which that run was measured, RFC 3339.
         measured: String = rfc3339(blessing.started),
         /// Time of the acceptance, RFC 3339.
         accepted: String = rfc3339(blessing.blessed),
-        /// The reason; may be empty.
+        /// Reason for accepting the level; may be empty.
         reason: String,
     }
 }
@@ -179,21 +179,21 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRun {
-    /// SHA-256 that identifies the run, or the part of it that a damaged history still has; empty
-    /// for a waiting run, and if nothing is left of it.
+    /// SHA-256 that identifies the run. For a damaged history, the part of it that is still
+    /// readable. Empty for a run that waits for a server, and if nothing of it is left.
     pub run: String,
-    /// The action: `added`, `known` (it was already there), `waiting` (for a server that cannot be
-    /// reached), `not read` (from a store of another tool), `failed` (in a backfill), `removed`,
-    /// `would be removed` or `exported`.
+    /// What was done with the run: `added`, `known` (it was already in the history), `waiting` (for
+    /// a server that cannot be reached), `not read` (from the history of another tool), `failed`
+    /// (in a backfill), `removed`, `would be removed` or `exported`.
     pub done: &'static str,
-    /// The file from which it was read, or to which it was written; for a backfill, the revision.
+    /// Path of the file that the run was read from or written to; for a backfill, the revision.
     pub file: String,
 }
 
 view! {
-    /// A benchmark over its revisions.
+    /// The results of a benchmark over its revisions.
     Trends of (reports: &[TrendReport<'_>]) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the subcommand that wrote the output.
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The trends, one for each requested metric, machine and set of parameters.
@@ -204,26 +204,26 @@ view! {
 view! {
     /// One metric of one benchmark on one machine, over its revisions.
     Trend of (report: &TrendReport<'_>) {
-        /// The answer in one sentence. For people.
+        /// The answer in one sentence, for people to read.
         sentence: String = sentence_of_trend(report.trend),
-        /// The benchmark.
+        /// Name of the benchmark.
         benchmark: String => report.trend.series.benchmark.name,
         /// Parameters of the benchmark.
         parameters: Map<String, Value> => report.trend.series.benchmark.parameters,
-        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
-        /// the only side.
+        /// Index of the side (program) to which the trend belongs, if the runs compare several
+        /// sides that are not revisions of one program; 0 is the reference, or the only side.
         role: usize => report.trend.series.benchmark.role,
-        /// The metric.
+        /// Name of the metric.
         metric: String => report.trend.series.metric.name,
-        /// Base unit of the numbers.
+        /// Base unit of the values.
         unit: String => report.trend.series.metric.unit,
-        /// The machine.
+        /// Name of the machine.
         machine: String => report.trend.series.machine,
-        /// Confidence of the intervals and of the commit ranges.
+        /// Confidence level of the intervals and of the commit ranges.
         confidence: f64 => report.trend.confidence,
         /// The runs, in the order of their revisions.
         runs: Vec<TrendRun> => report.trend.series.points,
-        /// The changes, in order.
+        /// The detected changes, in the order of the revisions.
         changes: Vec<TrendChange> = report.trend.changes.iter().zip(report.narrow)
             .map(|(change, narrow)| TrendChange::of(change, report.trend, narrow.as_deref())).collect(),
         /// Findings about the trend.
@@ -232,47 +232,51 @@ view! {
 }
 
 view! {
-    /// One run of a benchmark.
+    /// One run of a benchmark in a trend.
     TrendRun of (point: &history::Point) {
         /// A prefix of the run's SHA-256.
         run: String => point.recording,
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(point.started),
-        /// The revision.
+        /// The measured revision; `null` if unknown.
         revision: Option<Revision>,
         /// Number of values.
         n: u64 => point.result.n,
-        /// The median, with its interval within the run.
+        /// The median, with its confidence interval within the run.
         centre: Estimate = Estimate::new(point.result.centre, point.result.interval),
     }
 }
 
 view! {
-    /// A change of a benchmark.
+    /// A change in the level of a benchmark.
     TrendChange of (change: &trend::Change, trend: &trend::Trend, narrow: Option<&str>) {
-        /// `slower` for a change for the worse, `faster` for one for the better.
+        /// `slower` if the benchmark got worse, `faster` if it got better.
         verdict: Verdict,
-        /// Index of the first run after the change, by the best fit.
+        /// Most likely index of the first run after the change.
         index: usize,
-        /// Earliest possible index of the first run after the change.
+        /// Earliest possible index of the first run after the change, at the confidence of the
+        /// trend.
         earliest: usize,
-        /// Latest possible index of the first run after the change.
+        /// Latest possible index of the first run after the change, at the confidence of the trend.
         latest: usize,
-        /// After / before; `null` if a value is zero or negative.
+        /// Level after the change divided by the level before it; `null` if a value is zero or
+        /// negative.
         ratio: Option<Estimate>,
-        /// After − before.
+        /// Level after the change minus the level before it.
         shift: Estimate,
-        /// The last commit before the change.
+        /// Last commit known to be before the change; `null` if unknown.
         after_commit: Option<String> = trend.between(change).0.map(|r| r.commit.clone()),
-        /// The first commit after the change.
+        /// First commit known to be after the change; `null` if unknown.
         up_to_commit: Option<String> = trend.between(change).1.map(|r| r.commit.clone()),
-        /// Number of commits that may have caused it, by first parents.
+        /// Number of commits that may have caused the change, counted along first parents; `null`
+        /// if unknown.
         commits: Option<u64> = trend.commits(change),
-        /// Probability of finding so clear a change in a series of as many runs without one.
+        /// p-value: the probability that an equally long series without any change would appear to
+        /// have a change at least this clear.
         p: f64,
-        /// The accepted level that the new one belongs to; `null` if it was not accepted.
+        /// The accepted level to which the new level belongs; `null` if it was not accepted.
         accepted: Option<Blessing>,
-        /// A command line that narrows the range of commits.
+        /// Command line that narrows the range of commits; `null` if there is none.
         narrow: Option<String> => narrow,
     }
 }

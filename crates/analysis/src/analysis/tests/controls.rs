@@ -22,7 +22,7 @@ const BLOCKS: u32 = 12;
 /// Standard deviation of a value within a block, in percent.
 const NOISE: f64 = 0.5;
 
-/// The distribution of the effect of another placement on a benchmark, in percent.
+/// Distribution of the effect of another placement in memory on a benchmark, in percent.
 #[derive(Clone, Copy, Debug)]
 enum Placement {
     /// Normal, with this standard deviation.
@@ -40,8 +40,8 @@ impl Placement {
     }
 }
 
-/// A suite on two builds. The last `changed` benchmarks have different code on both sides, and the
-/// very last takes longer by `longer` percent.
+/// Returns samples of a suite on two builds. Only the last `changed` benchmarks have different code
+/// in the two builds. The very last one takes `longer` percent longer in the new build.
 fn suite(case: u64, changed: usize, placement: Placement, longer: f64) -> Samples {
     let mut stream = Stream::new(53, case);
     let mut samples = Samples::new(vec![Metric::wall()]);
@@ -68,7 +68,8 @@ fn suite(case: u64, changed: usize, placement: Placement, longer: f64) -> Sample
     samples
 }
 
-/// The comparisons of a suite only; the rest of [`analyse`] takes most of its time.
+/// Returns only the comparisons of a suite, without the rest of [`analyse`], which takes most of
+/// its time.
 fn compared(samples: &Samples, distribution: &mut SignedRankDistribution) -> Vec<Comparison> {
     let evidence = Evidence::of(samples);
     let plan = samples.plan.as_ref().unwrap();
@@ -83,7 +84,7 @@ fn compared(samples: &Samples, distribution: &mut SignedRankDistribution) -> Vec
     family::decide(&members.iter().collect::<Vec<_>>(), Adjust::Holm, distribution)
 }
 
-/// The share of simulated suites for which `is_true` returns true.
+/// Returns the share of simulated suites for which `is_true` returns true.
 fn share(
     changed: usize,
     placement: Placement,
@@ -97,7 +98,7 @@ fn share(
     (0..suites).filter(|&case| one(case)).count() as f64 / suites as f64
 }
 
-/// Number of simulated suites per case.
+/// Returns the number of simulated suites per case.
 fn suites() -> u64 {
     std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
 }
@@ -115,8 +116,8 @@ fn what_no_change_moved_is_rarely_called_different() {
         let any = |found: &[Comparison]| found.iter().any(|c| c.decision.verdict.is_directional());
         let share = share(changed, placement, 0.0, any);
         eprintln!("{changed} changed, {placement:?}: {share}");
-        // Without an effect, a changed benchmark has a false-positive rate of 5 %; adds two
-        // standard errors of the simulation.
+        // The false-positive rate of a changed benchmark without an effect is 5 %. Two standard
+        // errors of the simulation are added.
         let most =
             0.05 + if changed > 0 { 2.0 * (0.05 * 0.95 / suites() as f64).sqrt() } else { 0.0 };
         assert!(share <= most, "{changed} changed, {placement:?}: {share}");

@@ -7,8 +7,8 @@ use crate::{Basis, Options, Verdict};
 use assay_data::{Design, Metric, Observation, Samples, Subject, Summary, Unit};
 use assay_stats::resampling::Stream;
 
-/// A suite of benchmarks, each given by its name and the new side's factor, with `values` values on
-/// each side.
+/// Returns samples of a suite with `values` values per side. Each benchmark is given by its name
+/// and the factor by which the new side's time differs.
 fn suite(benchmarks: &[(&str, f64)], values: usize, seed: u64) -> Samples {
     suite_of_spread(benchmarks, values, seed, 0.002)
 }
@@ -112,7 +112,7 @@ fn every_benchmark_is_decided_against_its_namesake() {
     let truth = (0.8_f64 * 1.1).cbrt();
     assert!((mean.estimate - truth).abs() < 0.002 && mean.of_these.unwrap().contains(truth));
     assert_eq!((mean.rows, mean.left_out), (3, 0));
-    // The counts of both sides are equal.
+    // Both sides have equal counts of allocations.
     assert_eq!(verdicts(&tables(&found)[1]), [Verdict::Equivalent; 3]);
     assert_eq!(found.metrics[tables(&found)[1].metric].name, "allocations");
     assert!(codes(&found).contains(&"NOT_INTERLEAVED"));
@@ -152,7 +152,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     let names: Vec<String> = (0..30).map(|i| format!("b{i}")).collect();
     let benchmarks: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.2)).collect();
     let samples = suite(&benchmarks, 6, 4);
-    // Six against six: 2 / C(12, 6) is above 0.05 / 30.
+    // With six values per side the smallest p-value is 2 / C(12, 6), which is above 0.05 / 30.
     let holm = analysed(&samples, Adjust::Holm);
     assert_eq!(tables(&holm)[0].counts().inconclusive, 30);
     let few = holm.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
@@ -161,7 +161,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
     assert_eq!(tables(&bh)[0].counts().slower, 30);
-    // All directions are reported, so every interval is at the whole level.
+    // All rows have a direction, so each interval keeps the full level of 0.05.
     assert!(tables(&bh)[0].rows.iter().all(|r| (r.level - 0.05).abs() < 1e-12));
     assert_eq!(tables(&analysed(&samples, Adjust::None))[0].counts().slower, 30);
 }
@@ -180,8 +180,8 @@ fn of_nothing_that_differs_hardly_ever_is_anything_told() {
             wrong[place] += i32::from(counts.faster + counts.slower > 0);
         }
     }
-    // Of 30 suites, on average 1 or 2 have a false alarm if the error is shared, and 19 if it is
-    // not.
+    // Of 30 suites, 1 or 2 have a false alarm on average if the error rate is shared among the
+    // benchmarks, and 19 if it is not.
     assert!(wrong[0] <= 6 && wrong[1] <= 6 && wrong[2] > 10, "{wrong:?}");
 }
 
@@ -265,7 +265,7 @@ fn where_only_summaries_are_left_means_decide_and_it_is_said() {
     assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Slower, Verdict::Inconclusive]);
     assert!(codes(&found).contains(&"SUMMARY_ONLY") && codes(&found).contains(&"SUMMARY_ONLY"));
     let mean = tables(&found)[0].mean.unwrap();
-    // The spread of one row is unknown, and therefore also that of the mean.
+    // With a single value per side, the spread of the row is unknown, and so is that of the mean.
     assert!((mean.estimate - 1.5).abs() < 1e-12 && mean.of_these.is_none());
 }
 
@@ -285,7 +285,7 @@ fn blocks_of_a_suite_are_those_of_each_benchmark() {
     for (name, factor) in [("copy", 1.1), ("sort", 1.0)] {
         let subjects = ["old", "new"].map(|side| add(&mut samples, side, name));
         for block in 0..20_u32 {
-            // A slowdown of a whole block affects both sides.
+            // A slow block affects both sides alike.
             let slow = 1.0 + stream.uniform();
             for (subject, factor) in subjects.into_iter().zip([1.0, factor]) {
                 let values = vec![slow * factor * (1.0 + 0.001 * stream.normal())];

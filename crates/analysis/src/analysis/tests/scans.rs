@@ -5,7 +5,8 @@
 use crate::{Options, analyse};
 use assay_data::{Metric, Observation, Samples, Side, Subject};
 
-/// Two commands at `values` values of n, the second taking 0.8 times as long, in ten blocks.
+/// Returns samples of two commands at `values` values of the parameter n, in ten blocks. The second
+/// command takes 0.8 times as long as the first.
 fn scan(values: usize, in_blocks: bool) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.sides =
@@ -57,7 +58,7 @@ fn recordings_apart_have_wider_intervals_and_one_value_has_no_mean() {
     assert!(of_these.contains(0.8) && of_these.half_width() > 0.03, "{of_these:?}");
     let one = analyse(&scan(1, true), &Options::default()).unwrap();
     assert!(one.groups.iter().all(|group| group.mean.is_none()));
-    // Two values have a mean, but say little about other values.
+    // A mean over two parameter values says little about other values.
     let two = analyse(&scan(2, true), &Options::default()).unwrap();
     let mean = two.groups[0].mean.as_ref().unwrap();
     assert!(mean.of_these.unwrap().half_width() <= mean.of_such.unwrap().half_width());

@@ -1,14 +1,14 @@
-//! Random farms with planted faults: checks that these are found, with their version, and that
-//! nothing else is reported.
+//! Random farms with planted faults. Checks that each fault is found with the correct version, and
+//! that nothing else is reported.
 
 use super::*;
 use assay_stats::resampling::Stream;
 
 const VERSIONS: usize = 20;
 const TARGETS: usize = 5;
-/// The target on which the tests fail, and the first failing version.
+/// Target on which the tests fail, and the first version that fails there.
 const FAILS: (usize, usize) = (2, 12);
-/// The target on which a version takes 5 % longer than the one before.
+/// Target and version of a planted slowdown of 5 % against the previous version.
 const SLOWER: (usize, usize) = (4, 8);
 
 /// A hundred builds, each with tests and three benchmarks against the version before: one in twenty
@@ -40,7 +40,8 @@ fn farm(number: u64, planted: bool) -> Project {
     project
 }
 
-/// Thirty blocks of a benchmark whose ratios spread by 1 to 3 %, summarized by mean and t interval.
+/// Returns the result of a benchmark with thirty blocks, whose ratios have a spread of 1 to 3 %,
+/// summarized by mean and t interval.
 fn drawn(
     stream: &mut Stream,
     version: usize,
@@ -123,10 +124,10 @@ fn a_hundred_builds_without_a_difference_rarely_raise_an_alarm_and_planted_ones_
             }
         }
     }
-    // For 1,200 versions without a difference: alarms require more than the threshold in addition
-    // to significance.
+    // None of the 1,200 versions has a difference. An alarm must be significant and also exceed the
+    // threshold.
     assert!(false_alarms <= 2, "{false_alarms} alarms of {} versions", FARMS * VERSIONS as u64);
     assert!(beside <= 2, "{beside} beside what was planted");
-    // One farm in ten has no build there.
+    // In one farm in ten, this version has no build on this target.
     assert!(found >= 47, "{found} of {FARMS}");
 }

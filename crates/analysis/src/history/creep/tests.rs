@@ -23,8 +23,8 @@ fn of(values: &[f64]) -> Trend {
     trend(Series { benchmark, metric: Metric::wall(), machine: String::new(), points }, 0.95)
 }
 
-/// Autoregressive runs with coefficient `phi` and a standard deviation of 1 %, around the log level
-/// given by `level`.
+/// Returns autoregressive runs with coefficient `phi` and a standard deviation of 1 %, around the
+/// log level given by `level`.
 fn runs(seed: u64, n: usize, phi: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     let mut state = 0.01 * random.normal();
@@ -45,9 +45,9 @@ fn many_small_steps_creep_and_have_no_changes() {
     let (mut slope, mut stairs, mut steep) = (0, 0, 0);
     for number in 0..100 {
         slope += usize::from(creeping(number, 120, 0.0, |i| 0.04 * i as f64 / 120.0));
-        // Half a percent every 15 runs.
+        // The level rises by half a percent every 15 runs.
         stairs += usize::from(creeping(number, 120, 0.0, |i| 0.005 * (i / 15) as f64));
-        // Even a slope steep enough to be detected as steps is a slope.
+        // A slope so steep that it looks like steps is still reported as a slope.
         let found = of(&runs(number, 120, 0.0, |i| 0.2 * i as f64 / 120.0));
         steep += usize::from(found.creeps.len() == 1 && found.changes.is_empty());
     }
@@ -61,7 +61,7 @@ fn one_step_does_not_creep() {
         let creeps = (0..200).filter(|&number| creeping(number, 120, 0.0, level)).count();
         assert!(creeps <= 6, "{size} {at}: {creeps} of 200");
     }
-    // Two distant steps do not creep.
+    // Two steps far apart are not a creep.
     let level = |i: usize| if i < 60 { 0.0 } else { 0.05 + if i < 140 { 0.0 } else { 0.05 } };
     let creeps = (0..100).filter(|&number| creeping(number, 200, 0.0, level)).count();
     assert!(creeps <= 3, "{creeps} of 100");
@@ -70,7 +70,7 @@ fn one_step_does_not_creep() {
 #[test]
 fn noise_does_not_creep() {
     for (n, phi, series) in [(40, 0.0, 400), (120, 0.0, 400), (120, 0.4, 400), (300, 0.6, 200)] {
-        // Raised to the fifth power, so that no result is dropped as too small.
+        // Values are raised to the fifth power so that no result is dropped for being too small.
         let level = |_| 0.0;
         let creeps = (0..series).filter(|&number| {
             let values = runs(number, n, phi, level);

@@ -24,7 +24,7 @@ fn point(run: usize, centre: f64) -> Point {
     }
 }
 
-/// A series with steps: (run, size).
+/// Returns a series with the given steps, each a pair of run and size.
 fn series(random: &mut Stream, name: &str, deviation: f64, steps: &[(usize, f64)]) -> Series {
     let level = |run| steps.iter().filter(|(at, _)| run >= *at).map(|(_, size)| size).sum::<f64>();
     let points =
@@ -265,7 +265,7 @@ fn an_event_is_accepted_where_all_of_its_changes_are_and_only_up_to_the_run_that
             let of = event.moved.iter().filter(|moved| moved.change.accepted.is_some()).count();
             (of, event.accepted().map(|blessing| blessing.run.clone()))
         };
-        // The later event comes first.
+        // The later event is listed first.
         found.events.iter().map(accepted).collect::<Vec<_>>()
     };
     let at = |run: usize| Some(format!("r{run}"));
@@ -276,7 +276,7 @@ fn an_event_is_accepted_where_all_of_its_changes_are_and_only_up_to_the_run_that
     assert_eq!(with(&both), [(2, at(99)), (2, at(45))]);
     // A level accepted before the change does not accept it.
     assert_eq!(with(&[blessing(None, 39)]), [(0, None), (0, None)]);
-    // If this machine lacks the run, its time counts.
+    // If the named run is not among the runs of this machine, the time of the acceptance is used.
     let elsewhere = Blessing { run: "other".to_owned(), ..blessing(None, 60) };
     assert_eq!(with(&[elsewhere]), [(0, None), (2, Some("other".to_owned()))]);
 }

@@ -1,4 +1,4 @@
-//! Error rates and power of the gate by simulation with fixed seeds, and cases with known answers.
+//! Simulations of the gate's error rates and power with fixed seeds, and cases with known answers.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -32,7 +32,8 @@ fn candidate(runs: &[f64], metric: &Metric) -> Candidate {
     }
 }
 
-/// All runs of a suite, by benchmark; the first benchmark is slower by `shift` from run `from` on.
+/// Returns all runs of a suite, one series per benchmark. The first benchmark is slower by `shift`
+/// from run `from` on.
 fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> Vec<Vec<f64>> {
     let of = |benchmark: usize, random: &mut Stream| {
         let value = |run: usize| {
@@ -44,7 +45,7 @@ fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> 
     (0..BENCHMARKS).map(|benchmark| of(benchmark, random)).collect()
 }
 
-/// The gate of run number `run` of a suite.
+/// Returns the result of the gate for run number `run` of a suite.
 fn gate_of(suite: &[Vec<f64>], run: usize) -> Gate {
     let wall = Metric::wall();
     let first = run.saturating_sub(52);
@@ -93,7 +94,7 @@ fn five_per_cent_more_is_found_within_three_runs_where_noise_permits() {
     }
 }
 
-/// Runs around 100 with a spread of 1 %, followed by `then`.
+/// Returns runs around 100 with a spread of 1 %, followed by the values in `then`.
 fn usual(runs: usize, then: &[f64]) -> Vec<f64> {
     let mut random = Stream::new(3, 0);
     let usual = (0..runs).map(|_| 100.0 * (0.01 * random.normal()).exp());
@@ -111,17 +112,17 @@ fn one_bad_run_stands_out_and_the_second_is_an_alarm() {
         (judged.standing, judged.together, judged.stands_out),
         (Standing::Worse, true, false)
     );
-    // However bad this run was, a good run after it is normal.
+    // However bad the last run was, a good run after it is judged normal.
     for bad in [106.0, 112.0, 200.0, 1e4] {
         let judged = one(&usual(40, &[bad, 100.2]));
         assert_eq!((judged.standing, judged.stands_out), (Standing::Normal, false), "{bad}");
         assert_eq!(one(&usual(40, &[bad, 99.8, 100.2])).standing, Standing::Normal, "{bad}");
     }
-    // An earlier run was as slow, so such runs occur here.
+    // An earlier run was equally slow, so single slow runs are normal for this series.
     let mut rare = usual(40, &[112.0]);
     rare[12] = 113.0;
     assert_eq!(one(&rare).standing, Standing::Normal);
-    // But they do not occur twice in a row.
+    // Two slow runs in a row are not normal for this series.
     rare.push(112.5);
     rare.push(112.0);
     let judged = one(&rare);
@@ -140,7 +141,7 @@ fn of_few_runs_the_second_bad_one_is_an_alarm_too() {
     assert_ne!(with(&[120.0, 100.0]).standing, Standing::Worse);
 }
 
-/// Levels of runs: independent, autoregressive with coefficient ½, or with one in twenty far above
+/// Dependence between runs: none, autoregressive with coefficient ½, or one run in twenty far above
 /// the others.
 #[derive(Clone, Copy, Debug)]
 enum Between {
@@ -149,8 +150,8 @@ enum Between {
     Outliers,
 }
 
-/// Logarithms of the centers of `runs` runs, each of ten values, with a spread of 1.5 % between
-/// runs and 0.5 % within each.
+/// Returns the logarithms of the centers of `runs` runs of ten values each, with a spread of 1.5 %
+/// between runs and 0.5 % within each run.
 fn levels(between: Between, runs: usize, stream: &mut Stream) -> Vec<f64> {
     const BETWEEN: f64 = 0.015;
     let mut state = stream.normal();
@@ -174,7 +175,7 @@ fn judged_at(levels: &[f64], run: usize) -> Judged {
     one(&levels[..=run].iter().map(|level| 0.01 * level.exp()).collect::<Vec<_>>())
 }
 
-/// Number of series per simulation: 400, or more as set by `make coverage`.
+/// Returns the number of series per simulation: 400, or the larger number set by `make coverage`.
 fn series() -> u64 {
     std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
 }
@@ -196,7 +197,7 @@ fn the_good_runs_after_a_bad_one_are_hardly_ever_alarms() {
         let share = |count: u32| f64::from(count) / series() as f64;
         let [own, next @ ..] = alarms.map(share);
         assert!(next.iter().all(|share| *share <= 0.05), "{size}: {own} {next:?}");
-        // The bad run itself is reported if the worsening is large enough.
+        // The bad run itself is reported if it is worse by more than the threshold.
         let told = own + share(stands_out);
         let least = if size >= 0.08 {
             0.95
@@ -215,7 +216,7 @@ fn two_bad_runs_in_a_row_are_an_alarm_whatever_was_before_them() {
         let mut missed = Vec::new();
         for number in 0..series() {
             let mut runs = levels(Between::Independent, 42, &mut Stream::new(81, number));
-            // The run before them is as good as the best of the normal runs.
+            // The run before the two bad ones is as good as the best of the normal runs.
             runs[39] = runs[..39].iter().copied().fold(f64::INFINITY, f64::min);
             runs[40..].iter_mut().for_each(|level| *level += size);
             let [first, second] = [40, 41].map(|run| judged_at(&runs, run));
@@ -245,7 +246,8 @@ fn a_lasting_step_is_an_alarm_within_three_runs_and_good_runs_are_none() {
 
 #[test]
 fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
-    // Each benchmark is an outlier in one run in fifty, so nearly every second run contains one.
+    // Each benchmark has an outlier in one run in fifty, so nearly every second run of the suite
+    // contains an outlier.
     let (runs, mut alarms, mut told) = (60, 0, 0);
     for number in 0..runs {
         let mut stream = Stream::new(89, number);
@@ -263,7 +265,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
         alarms += u32::from(gate.standing() == Standing::Worse);
         told += u32::from(gate.judged.iter().any(|judged| judged.stands_out));
     }
-    // Two outliers in a row are correspondingly rare, and only they are alarms.
+    // Alarms require two outliers in a row, which are correspondingly rare.
     assert!(alarms <= 6, "{alarms} of {runs}");
     assert!((20..55).contains(&told), "{told} of {runs}");
 }
@@ -272,7 +274,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
 fn a_level_that_began_with_the_last_of_few_runs_is_not_called_normal() {
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 199.0]);
     assert_eq!((judged.standing, judged.more_runs), (Standing::Inconclusive, Some(5)));
-    // A run not slower than usual is normal.
+    // A last run that is not slower than usual is normal.
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 100.0]);
     assert_eq!(judged.standing, Standing::Normal);
 }

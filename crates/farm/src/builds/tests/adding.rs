@@ -1,4 +1,5 @@
-//! Adding is idempotent.
+//! Tests that adding an item twice has the effect of adding it once, and of the jobs that additions
+//! queue.
 
 use super::farm::{asks, begun, check_sums, targets};
 use super::*;
@@ -62,7 +63,8 @@ fn a_version_is_queued_where_its_needs_are_met_and_a_new_target_gets_the_newest(
         let jobs = store.jobs(None, 99).unwrap().items;
         assert_eq!(jobs.len(), 3);
         assert_eq!(jobs[2].of.version, "2");
-        // With benchmarks, each later version has a second job: a comparison with the one before.
+        // In a project with benchmarks, each version after the first has a second job per target: a
+        // comparison with the version before.
         store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
         store.add_version(("rails", "rack"), "2", &version(2), NOW).unwrap();
         let jobs = store.jobs(None, 99).unwrap().items;
@@ -210,7 +212,7 @@ fn a_version_that_is_gone_keeps_what_was_found_and_has_no_jobs() {
         assert!(store.version_is_gone(("rails", "rack"), "1", true).unwrap().is_gone);
         assert_eq!(store.queue().unwrap().queued, 0);
         assert_eq!(store.versions("rails", "rack", None, 9).unwrap().items.len(), 1);
-        // A new target does not get jobs for versions that cannot be fetched.
+        // A new target gets no jobs for versions that no longer exist at their origin.
         let later = target("3.5.0");
         store.add_target(&key(&later), &later, NOW).unwrap();
         assert_eq!(store.queue().unwrap().queued, 0);

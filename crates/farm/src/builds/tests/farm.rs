@@ -1,4 +1,4 @@
-//! A small farm for tests: two targets, three nodes, versions of one project.
+//! A small farm for tests: two targets, three nodes, and versions of one project.
 
 use super::*;
 use crate::builds::policy::PAGE;
@@ -25,7 +25,8 @@ pub(super) fn asks(node: usize) -> LeaseRequest {
     asking(&[targets()[target].clone()], name)
 }
 
-/// Asserts that the stored sums are those obtained by counting the rows.
+/// Asserts that the stored sums equal the counts of the rows, and that jobs, builds and leases are
+/// consistent.
 pub(super) fn check_sums(store: &Store) {
     let one = |statement: &str| -> Vec<i64> {
         store.look(|db| Ok(db.rows(statement, &[], |row| row.get(0))?)).unwrap()
@@ -47,7 +48,7 @@ pub(super) fn check_sums(store: &Store) {
         );
         assert_eq!(one(&cells), none, "{state}");
     }
-    // A job is done if and only if one build ended it, and it is the one that the job names.
+    // A job is done if and only if the build that it names exists, belongs to it and counts.
     let ends = "SELECT j.id FROM farm_job j WHERE (j.progress = 2) <> \
                 (EXISTS (SELECT b.id FROM farm_build b WHERE b.job = j.id AND b.id = j.build AND b.counts))";
     assert_eq!(one(ends), none);
@@ -56,7 +57,7 @@ pub(super) fn check_sums(store: &Store) {
     let open = "SELECT l.id FROM farm_lease l JOIN farm_job j ON j.id = l.job \
                 WHERE (l.ended IS NULL) <> (j.progress = 1 AND j.lease = l.id)";
     assert_eq!(one(open), none);
-    // A node that benchmarks has no other job.
+    // While a node runs a benchmark, it has no other job.
     let together = "SELECT x.node FROM farm_job x JOIN farm_job y ON y.node = x.node AND y.id <> x.id \
                     WHERE x.progress = 1 AND y.progress = 1 AND x.kind = 1";
     assert_eq!(one(together), none);

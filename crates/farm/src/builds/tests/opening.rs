@@ -1,4 +1,4 @@
-//! Creating a store, and migrating an earlier version of one.
+//! Tests of creating a store and of migrating one from an earlier version.
 
 use super::*;
 use crate::builds::FarmError;
@@ -10,7 +10,7 @@ fn what_is_not_there_is_only_begun_by_who_writes() {
     on_both(|home| {
         let none = Store::open(&home.place(), Access::Read).unwrap_err();
         assert_eq!(none.code(), "not_found");
-        // A history alone is not a farm yet.
+        // A store with only the tables of the history is not a farm.
         drop(assay_history::Store::open(&home.place(), Access::Write).unwrap());
         let none = Store::open(&home.place(), Access::Read).unwrap_err();
         assert!(none.to_string().contains("assay farm serve"), "{none}");
@@ -57,7 +57,7 @@ fn a_migration_that_fails_halfway_changes_nothing() {
         let store = home.store();
         assert_eq!(store.version().unwrap(), Store::VERSION);
         assert_eq!(store.owners(None, 9).unwrap().items.len(), 1);
-        // The same table again: it was not left behind.
+        // Creating this table succeeds only if the failed migration left no such table.
         migrations.pop();
         migrations.push("CREATE TABLE farm_more (id INTEGER PRIMARY KEY)");
         store.migrate(&migrations).unwrap();

@@ -1,6 +1,6 @@
-//! The queue against a model of it: whatever is leased, extended, submitted, cancelled, forgotten
-//! or killed in any order, the store matches a list in memory, every job ends at most once, and the
-//! sums match the rows.
+//! Compares the queue with a model of it. After any sequence of leases, extensions, submissions,
+//! cancellations and failures, the store matches a list in memory, every job has ended at most
+//! once, and the sums match the rows.
 
 use super::farm::{NODES, asks, begun, check_sums};
 use super::*;
@@ -10,7 +10,7 @@ use crate::builds::wire::{Ending, LeasedJob};
 use crate::builds::{FarmError, SubmissionOutcome};
 use proptest::prelude::*;
 
-/// An event; the numbers select from the existing things.
+/// A random event. Its numbers select from the items that exist.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Lease(u8),
@@ -103,7 +103,7 @@ impl<'h> Model<'h> {
         model
     }
 
-    /// Adds new jobs to the model: those of versions, and further benchmarks.
+    /// Adds the new jobs to the model: those of new versions, and further rounds of benchmarks.
     fn note_new(&mut self) -> usize {
         let before = self.jobs.len();
         for job in self.store.jobs(None, 999).unwrap().items {
@@ -127,7 +127,7 @@ impl<'h> Model<'h> {
         )
     }
 
-    /// Returns the job that a node should get now.
+    /// Returns the index of the job that the queue should lease to a node now.
     fn next(&self, node: usize) -> Option<usize> {
         let busy = self.held_by(node).count() > 0;
         if self.drained[node] || self.held_by(node).any(|job| job.kind == Kind::Bench) {
@@ -154,7 +154,7 @@ impl<'h> Model<'h> {
         }
     }
 
-    /// Selects one of all leases ever given.
+    /// Selects one of all leases granted so far.
     fn pick(&self, number: u8) -> Option<usize> {
         (!self.given.is_empty()).then(|| usize::from(number) % self.given.len())
     }
@@ -203,7 +203,7 @@ impl<'h> Model<'h> {
         let ended = self.hand_in(given, outcome).unwrap();
         let own = &mut self.jobs[job];
         let ExpectedState::Leased { .. } = own.should else {
-            // It was cancelled.
+            // The job was cancelled, so its result is late.
             assert!(matches!(ended, SubmissionOutcome::Late(_)), "{ended:?}");
             self.given[given].is_live = false;
             return;

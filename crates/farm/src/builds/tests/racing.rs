@@ -1,4 +1,5 @@
-//! Concurrent access: no job is leased twice, and all results submitted at the same time count.
+//! Tests of concurrent access: no job is leased twice, and all results submitted at the same time
+//! count.
 
 use super::farm::check_sums;
 use super::*;

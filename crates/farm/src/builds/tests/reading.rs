@@ -1,4 +1,4 @@
-//! Contents of pages: sums, cells, paged lists.
+//! Tests of the contents of pages: sums, cells and paged lists.
 
 use super::farm::{asks, begun, check_sums, targets};
 use super::*;
@@ -7,7 +7,7 @@ use crate::builds::wire::{Calibration, Ending, NewBuild};
 use crate::builds::{Filter, SubmissionOutcome};
 use assay_history::db::Value;
 
-/// Submits a build without a job.
+/// Submits a build that belongs to no job, and returns its number.
 fn build(store: &Store, number: usize, of: &str, on: usize, outcome: Outcome) -> i64 {
     let new = NewBuild {
         owner: "rails".to_owned(),
@@ -54,11 +54,12 @@ fn a_matrix_has_the_last_build_of_each_with_what_came_before() {
         assert_eq!(names, ["1.3", "1.2", "1.1"]);
         assert_eq!(matrix.targets.len(), 2);
         let cell = |version: &str, on: usize| &matrix.cells[version][&key(&targets()[on])];
-        // A machine's fault hides nothing; both outcomes are known.
+        // A later infrastructure failure does not replace a test result, and both test results are
+        // counted.
         let flaky = cell("1.2", 1);
         assert_eq!((flaky.state, flaky.builds), (State::Passed, 3));
         assert_eq!((flaky.passed, flaky.failed), (1, 1));
-        // Benchmarks do not hide failing tests.
+        // A later benchmark does not replace the state of failing tests.
         let failing = cell("1.3", 1);
         assert_eq!(
             (failing.state, failing.comparisons[0].verdict.as_str()),
@@ -156,7 +157,7 @@ fn a_benchmark_that_cannot_decide_is_done_again_on_the_same_target_but_not_for_e
             assert_eq!(leased.job.of.base.as_deref(), Some("1"));
             assert_eq!(leased.base.unwrap().name, "1");
             assert_eq!(i64::from(leased.job.of.round), benches);
-            // Nothing else is leased in the meantime.
+            // While the node runs this benchmark, it gets no other job.
             assert_eq!(store.lease("c", &asks(2), NOW, LEASE).unwrap(), None);
             benches += 1;
             let ending = Ending {
@@ -191,7 +192,7 @@ fn a_node_that_is_not_fit_gets_no_benchmarks_until_it_is() {
         };
         let node = store.calibrated("a", &said(false)).unwrap();
         assert!(node.drained.is_none() && node.calibration.is_some_and(|own| !own.is_fit));
-        // What it measures is not believed, but its tests are.
+        // An unfit node gets no benchmarks, but still gets tests.
         let benches = LeaseRequest { kinds: vec![Kind::Bench], job: Some(1), ..asks(0) };
         let tests = LeaseRequest { kinds: vec![Kind::Bench, Kind::Test], ..asks(0) };
         assert!(!store.may_lease("a", &benches).unwrap());
@@ -199,7 +200,7 @@ fn a_node_that_is_not_fit_gets_no_benchmarks_until_it_is() {
         assert!(store.may_lease("a", &tests).unwrap());
         store.calibrated("a", &said(true)).unwrap();
         assert!(store.may_lease("a", &benches).unwrap());
-        // A calibration does not resume a node that was drained by a person.
+        // A calibration does not resume a node that a person has drained.
         store.drain("a", "new disk").unwrap();
         assert_eq!(
             store.calibrated("a", &said(true)).unwrap().drained.as_deref(),
@@ -209,7 +210,7 @@ fn a_node_that_is_not_fit_gets_no_benchmarks_until_it_is() {
         let page = store.node_page("a").unwrap();
         assert_eq!((page.calibrations.len(), page.targets.len()), (3, 1));
         assert_eq!(store.nodes(None, 9).unwrap().items.len(), 3);
-        // If two agents have the same name, the later one owns it.
+        // If two agents have the same name, the one that registered last owns the name.
         store.hello("a", &hello(&targets()[..1], "other"), NOW).unwrap();
         let told = store.lease("a", &asks(0), NOW, LEASE).unwrap_err();
         assert_eq!(told.code(), "conflict");
@@ -222,8 +223,8 @@ fn nothing_that_is_asked_often_looks_at_all_rows() {
     let home = Home::new();
     let store = home.store();
     let of_jobs = |which: &str| format!("{}{which}", sql::JOB);
-    // Each with its aliases of subqueries that may be scanned as a whole, because they have few
-    // rows.
+    // Each statement has its number of parameters, and the aliases of subqueries that may be
+    // scanned in full because they have few rows.
     let asked: [(String, i64, &[&str]); 28] = [
         (sql::lines(sql::ALONG_ALL, &[]), 4, &["x", "y"]),
         (sql::lines(sql::ALONG_PROJECT, &[sql::IN_STATE]), 5, &["x", "y"]),

@@ -1,4 +1,4 @@
-//! Stamps: if two are the same, so are the pages.
+//! Tests that two equal stamps mean equal pages.
 
 use super::farm::{asks, begun, targets};
 use super::*;
@@ -6,15 +6,15 @@ use crate::builds::wire::{Ending, NewBuild};
 use crate::builds::{FarmError, Stamp};
 use std::collections::HashMap;
 
-/// All contents that were ever on a page, by stamp.
+/// All contents that a page has had so far, by stamp.
 #[derive(Default)]
 pub(super) struct PageContents {
     pages: HashMap<(&'static str, Stamp), String>,
 }
 
 impl PageContents {
-    /// Reads the pages, and compares them with earlier ones under the same stamp. Returns the
-    /// stamps.
+    /// Reads the pages and asserts that their contents equal earlier ones with the same stamp.
+    /// Returns the stamps.
     pub(super) fn look(&mut self, store: &mut Store) -> [Stamp; 2] {
         let (home, project) = ("home", "project");
         let read = |store: &mut Store| -> Result<_, FarmError> {

@@ -1,4 +1,4 @@
-//! Tokens: forged, expired, revoked, rotated.
+//! Tests of tokens that are forged, expired, revoked or rotated.
 
 use super::*;
 use crate::builds::model::Scope;

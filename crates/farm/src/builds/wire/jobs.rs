@@ -1,5 +1,4 @@
-//! Messages about jobs: requesting, leasing, extending and ending them; and about the resulting
-//! builds.
+//! Messages about jobs and the builds that result from them. They add, lease, extend and end jobs.
 
 use super::{NewTarget, Project, Version};
 use crate::builds::model::{Facts, Fault, Kind, Progress, State};
@@ -15,22 +14,22 @@ pub struct NewJob {
     pub project: String,
     /// Name of the version.
     pub version: String,
-    /// The kind of job.
+    /// Kind of the job.
     pub kind: Kind,
-    /// The base version of a `bench`.
+    /// Name of the version with which a `bench` compares.
     #[serde(default)]
     pub base: Option<String>,
     /// Digest of the target; `None` for any target that meets `needs`.
     #[serde(default)]
     pub target: Option<String>,
-    /// Facts that a target must have.
+    /// Facts that the target must have. The value of a fact must start with the value given here.
     #[serde(default)]
     pub needs: Facts,
-    /// Priority; jobs with larger numbers are leased first.
+    /// Priority of the job. Jobs with larger numbers are leased first.
     #[serde(default)]
     pub priority: i64,
-    /// Number of the round, for several benchmarks of the same two versions on one target. More
-    /// rounds are queued automatically if one was inconclusive.
+    /// Number of the round, starting at 0, if the same two versions are benchmarked several times
+    /// on one target. Further rounds are queued automatically while the comparison is inconclusive.
     #[serde(default)]
     pub round: u32,
 }
@@ -41,32 +40,32 @@ pub struct NewJob {
 pub struct Job {
     /// ID of the job in the store.
     pub id: i64,
-    /// Data of the job, as queued.
+    /// Properties of the job, as they were given when it was queued.
     #[serde(flatten)]
     pub of: NewJob,
     /// Progress of the job.
     pub progress: Progress,
-    /// Number of leases so far.
+    /// Number of times that the job has been leased so far.
     pub attempts: u32,
-    /// The node that has leased the job, or that leased it last.
+    /// Name of the node that leased the job last; `None` if it was never leased.
     #[serde(default)]
     pub node: Option<String>,
-    /// The build that ended it.
+    /// Number of the build that ended the job.
     #[serde(default)]
     pub build: Option<i64>,
 }
 
-/// The first message of an agent.
+/// Message with which an agent registers its node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
     /// Name and version of the agent's program, such as `assay-farm 0.1.0`.
     pub tool: String,
-    /// The targets on which it can test: one for each runtime.
+    /// Targets that the agent offers, one for each runtime.
     pub targets: Vec<NewTarget>,
-    /// The kinds of jobs that it can do.
+    /// Kinds of jobs that the agent can run.
     pub kinds: Vec<Kind>,
-    /// A number drawn when the agent was started, to detect two agents with the same name.
+    /// Random word chosen when the agent starts. It reveals two agents with the same name.
     pub instance: String,
     /// Time on the agent's clock.
     pub time: String,
@@ -76,72 +75,72 @@ pub struct Hello {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Welcome {
-    /// Duration of a lease, s.
+    /// Duration of a lease without heartbeats, in seconds.
     pub lease: u64,
-    /// Time between heartbeats, s.
+    /// Time between heartbeats, in seconds.
     pub heartbeat: u64,
-    /// Time between lease requests if there is no job, s.
+    /// Time to wait between lease requests while there are no jobs, in seconds.
     pub ask: u64,
-    /// Number of seconds by which the node's clock is ahead of the server's. This is only
-    /// displayed; the node's times are not corrected.
+    /// Difference between the node's clock and the server's, in seconds. Positive if the node's
+    /// clock is ahead. It is only displayed: times reported by the node are not corrected.
     pub clock_ahead: f64,
-    /// Maximum number of bytes of a log that are kept.
+    /// Maximum size of a job's log on the server, in bytes. The rest is discarded.
     pub log_limit: u64,
-    /// The reason for draining the node, if it is drained.
+    /// The reason why the node is drained, that is, gets no new jobs. `None` if it is not drained.
     #[serde(default)]
     pub drained: Option<String>,
 }
 
-/// A lease request.
+/// Request of an agent for a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Asking"))]
 pub struct LeaseRequest {
-    /// As in [`Hello`].
+    /// Random word of the agent, as in [`Hello`].
     pub instance: String,
-    /// Digests of the agent's targets.
+    /// Digests of the targets that the agent offers.
     pub targets: Vec<String>,
-    /// The kinds of jobs that it can do.
+    /// Kinds of jobs that the agent can run.
     pub kinds: Vec<Kind>,
-    /// A job placed here by an executor; no other job is leased.
+    /// Number of the only job that may be leased, if an executor started the agent for this job.
     #[serde(default)]
     pub job: Option<i64>,
 }
 
-/// A leased job with everything needed to do it.
+/// A leased job, with everything needed to run it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Leased"))]
 pub struct LeasedJob {
-    /// The job.
+    /// The leased job.
     pub job: Job,
     /// The job's project.
     pub project: Project,
     /// The job's version.
     pub version: Version,
-    /// The base version of a `bench`.
+    /// The version with which a `bench` compares.
     #[serde(default)]
     pub base: Option<Version>,
     /// Digest of the target.
     pub target: String,
-    /// A secret that only the holder of the lease knows.
+    /// Secret of the lease. Later requests about the job must contain it.
     pub nonce: String,
-    /// End of the lease.
+    /// Time at which the lease ends unless it is extended.
     pub until: String,
 }
 
-/// The stored part of a log.
+/// State of a log on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Logged"))]
 pub struct LogExtent {
-    /// Number of stored bytes; the next part starts here.
+    /// Number of stored bytes, which is the offset of the next part.
     pub bytes: u64,
-    /// Number of bytes beyond the limit, which are not stored.
+    /// Number of discarded bytes beyond the size limit.
     pub cut: u64,
 }
 
-/// A heartbeat.
+/// Message with which an agent extends its lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Beat"))]
@@ -150,41 +149,41 @@ pub struct Heartbeat {
     pub nonce: String,
 }
 
-/// The answer to a heartbeat.
+/// Answer to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Beaten"))]
 pub struct HeartbeatAnswer {
-    /// New end of the lease.
+    /// Time at which the extended lease ends.
     pub until: String,
-    /// True if the job was cancelled and must be stopped.
+    /// True if the job was cancelled and the agent must stop it.
     pub is_cancelled: bool,
 }
 
-/// Evidence that tests ran.
+/// Evidence that tests actually ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
-    /// Name and version of the framework that reported it.
+    /// Name and version of the test framework that reported the numbers.
     pub framework: Option<String>,
     /// Number of tests that ran.
     pub tests: u64,
     /// Number of tests that failed.
     pub failed: u64,
-    /// Number of skipped tests.
+    /// Number of tests that were skipped.
     pub skipped: u64,
     /// Number of assertions, if the framework counts them.
     pub assertions: Option<u64>,
-    /// Names of some failed tests.
+    /// Names of failed tests. The list may be incomplete.
     pub failures: Vec<String>,
 }
 
-/// Result of a job, or of a version without a job.
+/// Result of a job, or of a build without a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// The state.
+    /// State of the build.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
     /// The fault, if the state is `infrastructure`.
@@ -193,59 +192,60 @@ pub struct Outcome {
     /// The reason for the state, in one line.
     #[serde(default)]
     pub reason: String,
-    /// Start of the job.
+    /// Time at which the job was started.
     pub began: String,
-    /// Duration, s.
+    /// Duration of the job, in seconds.
     pub seconds: f64,
     /// Evidence that tests ran.
     #[serde(default)]
     pub evidence: Evidence,
-    /// A command that repeats the job.
+    /// Command that repeats the job.
     #[serde(default)]
     pub repeat: String,
-    /// Number of bytes of the log beyond the limit, which were not sent.
+    /// Number of bytes of the log beyond the size limit, which the agent did not send.
     #[serde(default)]
     pub log_cut: u64,
-    /// Comparisons of a `bench`.
+    /// Comparisons of a `bench` with its base version.
     #[serde(default)]
     pub comparisons: Vec<BenchmarkComparison>,
 }
 
-/// Comparison of a version's benchmark with the base.
+/// Comparison of one benchmark between a version and its base version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Compared"))]
 pub struct BenchmarkComparison {
-    /// The benchmark.
+    /// Name of the benchmark.
     pub benchmark: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// `faster`, `slower`, `equivalent` or `inconclusive`, as in the result's JSON.
+    /// Verdict of the comparison: `faster`, `slower`, `equivalent` or `inconclusive`, as in the
+    /// JSON of `assay bench`.
     pub verdict: String,
-    /// The version's value / the base's value.
+    /// Value of the version divided by that of the base version.
     pub ratio: f64,
-    /// Lower end of the ratio's 95 % interval.
+    /// Lower limit of the 95 % confidence interval of the ratio.
     pub lower: f64,
-    /// Upper end of the ratio's 95 % interval.
+    /// Upper limit of the 95 % confidence interval of the ratio.
     pub upper: f64,
-    /// Number of observations per side.
+    /// Number of observations (measured values) of each version.
     pub n: u64,
 }
 
-/// The end of a job.
+/// Message with which an agent ends a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ending {
     /// The nonce of the lease.
     pub nonce: String,
-    /// A key created by the agent at the start of the job, so that a result submitted twice is
-    /// stored as one build.
+    /// Key that the agent chooses when the job starts, so that a result submitted twice is stored
+    /// as one build.
     pub key: String,
-    /// The result.
+    /// Result of the job.
     pub outcome: Outcome,
 }
 
-/// Result of a version on a target, from an agent that found the version by itself.
+/// Result of a version on a target that did not come from a queued job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewBuild {
@@ -259,7 +259,7 @@ pub struct NewBuild {
     pub target: String,
     /// The node that ran the build.
     pub node: String,
-    /// The result.
+    /// Result of the build.
     pub outcome: Outcome,
 }
 
@@ -269,21 +269,22 @@ pub struct NewBuild {
 pub struct Build {
     /// ID of the build in the store.
     pub id: i64,
-    /// The key with which it was submitted.
+    /// Key with which the build was submitted.
     pub key: String,
-    /// The job that it ended.
+    /// Number of the job for which the build was submitted; `None` for a build without a job.
     #[serde(default)]
     pub job: Option<i64>,
-    /// Time at which it was added.
+    /// Time at which the build was added.
     pub added: String,
-    /// Size of the log in bytes.
+    /// Size of the log, in bytes.
     pub log_bytes: u64,
-    /// True if samples are stored for it.
+    /// True if the store has samples of the build.
     pub has_samples: bool,
-    /// True if it ended no job, because it came too late or because the job was queued again.
+    /// True if the build did not end a job, because it arrived too late or because the job was
+    /// queued again.
     #[serde(default)]
     pub is_evidence: bool,
-    /// The submitted data.
+    /// The build as it was submitted.
     #[serde(flatten)]
     pub of: NewBuild,
 }
