@@ -74,12 +74,12 @@ pub struct Profile {
     pub frames: Vec<Frame>,
     /// The stacks; no two have the same frames and labels.
     pub stacks: Vec<Stack>,
-    /// The requested sampling rate, samples per second.
+    /// Requested sampling rate, in samples per second.
     pub asked_hz: Option<f64>,
-    /// The actual sampling rate while the program was running, samples per second, if the samples'
-    /// times show it.
+    /// Actual sampling rate while the program was running, in samples per second; `None` if the
+    /// times of the samples do not show it.
     pub delivered_hz: Option<f64>,
-    /// The duration of sampling, s of wall time.
+    /// Duration of sampling, in seconds of wall time.
     pub seconds: Option<f64>,
     /// Number of samples that the sampler reports as missed.
     pub missed: u64,
@@ -106,12 +106,12 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Returns the number of all samples. O(stacks).
+    /// Returns the total number of samples. O(stacks).
     pub fn samples(&self) -> u64 {
         self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.samples))
     }
 
-    /// Returns the amount of all samples, in [`Profile::unit`]. O(stacks).
+    /// Returns the total amount of all samples, in [`Profile::unit`]. O(stacks).
     pub fn amount(&self) -> f64 {
         self.stacks.iter().map(|stack| stack.amount).sum()
     }
@@ -127,10 +127,10 @@ impl Profile {
         stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
     }
 
-    /// Corrects the actual sampling rate of a CPU timer, given the program's CPU time `seconds`: it
-    /// is at least the number of samples divided by `seconds`. A rate derived from the gaps between
-    /// samples is too low if other processes used the CPU; the amounts of the samples are then
-    /// corrected as well.
+    /// Corrects the actual sampling rate of a CPU timer from the program's CPU time `seconds`. The
+    /// rate is at least the number of samples divided by `seconds`. A rate derived from the gaps
+    /// between samples is too low if other processes used the CPU. In that case the amounts of the
+    /// samples are corrected as well.
     pub fn knowing_cpu(&mut self, seconds: f64) {
         let rate = self.samples() as f64 / seconds;
         if let Some(before) = self.delivered_hz
@@ -160,8 +160,9 @@ impl Profile {
         known
     }
 
-    /// Returns the number of samples in the garbage collector. With a sampler that does not
-    /// identify the collector, 0 does not mean that there was no garbage collection. O(frames).
+    /// Returns the number of samples taken in the garbage collector. Some samplers do not identify
+    /// the collector; with these, 0 does not mean that no garbage was collected. O(frames of all
+    /// stacks).
     pub fn collections(&self) -> u64 {
         let of_collector = self.stacks.iter().filter(|stack| self.is_collection(stack));
         of_collector.map(|stack| stack.samples).sum()

@@ -1,21 +1,22 @@
-//! Matches functions of two programs in files with different names: `<main>` of `old.rb` and of
-//! `new.rb`.
+//! Matches functions of two programs whose files have different names, such as `<main>` of `old.rb`
+//! and `<main>` of `new.rb`.
 //!
-//! Only unambiguous cases are matched: directories in which each side has exactly one file that the
-//! other side lacks. Nothing is compared here.
+//! Only unambiguous cases are matched: the directories in which each side has exactly one file that
+//! the other side lacks. Nothing is compared here.
 
 use crate::model::{Frame, Profile};
 use std::collections::{BTreeSet, HashMap};
 
-/// For each function of the second program, the name of its file in the first program.
+/// A mapping from the functions of the second program to their files in the first program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// The file in the first program, by the name and the file of the function in the second.
+    /// File in the first program, keyed by the name and the file of the function in the second
+    /// program.
     files: HashMap<(String, String), String>,
 }
 
 impl Pairing {
-    /// Matches the functions of all profiles of two sides. O(frames).
+    /// Matches functions between all profiles of one side and all profiles of the other. O(frames).
     pub fn of<'a>(
         first: impl IntoIterator<Item = &'a Profile>,
         second: impl IntoIterator<Item = &'a Profile>,
@@ -56,7 +57,7 @@ fn by_directory<'a>(files: impl Iterator<Item = &'a &'a str>) -> HashMap<&'a str
     directories
 }
 
-/// Returns the files that contain functions of each name.
+/// Returns the set of files for each function name.
 fn files_of<'a>(
     profiles: impl IntoIterator<Item = &'a Profile>,
 ) -> HashMap<&'a str, BTreeSet<&'a str>> {

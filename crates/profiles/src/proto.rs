@@ -1,12 +1,12 @@
-//! pprof's messages, with the field numbers of the format's definition (profile.proto). They are
+//! Messages of the pprof format, with the field numbers of its definition (profile.proto). They are
 //! encoded and decoded by `prost`.
 //!
 //! Fields that are neither read nor written here are omitted; the decoder skips them. Strings are
-//! bytes, since some tools write names that are not UTF-8.
+//! stored as bytes, since some tools write names that are not UTF-8.
 
 use prost::Message;
 
-/// The type of a value and its unit, both as string indices.
+/// The type of a value and its unit, both as indices into the string table.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct ValueType {
     #[prost(int64, tag = "1")]
@@ -51,7 +51,7 @@ pub(crate) struct Sample {
     pub label: Vec<Label>,
 }
 
-/// A label of a sample: a string or a number.
+/// A label of a sample. Its value is a string or a number.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct Label {
     #[prost(int64, tag = "1")]
@@ -71,7 +71,7 @@ pub(crate) struct Mapping {
     pub filename: i64,
 }
 
-/// A location in the program, with its lines, the innermost inlined function first.
+/// A location in the program with its lines, starting with the innermost inlined function.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Location {
     #[prost(uint64, tag = "1")]
@@ -84,7 +84,7 @@ pub(crate) struct Location {
     pub line: Vec<Line>,
 }
 
-/// A line of a function.
+/// A source line within a function.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct Line {
     #[prost(uint64, tag = "1")]
@@ -93,7 +93,7 @@ pub(crate) struct Line {
     pub line: i64,
 }
 
-/// A function.
+/// A function of the profiled program.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct Function {
     #[prost(uint64, tag = "1")]

@@ -1,7 +1,8 @@
-//! Converts alternating sampled runs of two programs into samples for the usual comparison. Each
-//! run is one profile and gives, for each function, the seconds spent in it in that run. A verdict
-//! about a function therefore depends on its variation from run to run, not on the number of
-//! samples.
+//! Converts alternating sampled runs of two programs into samples for the usual comparison.
+//!
+//! Each run is one profile. It gives one value per function: the time spent in the function in that
+//! run. A verdict on a function therefore depends on its variation from run to run, not on the
+//! number of samples.
 
 use crate::functions::Functions;
 use crate::model::Profile;
@@ -9,9 +10,9 @@ use crate::policy;
 use assay_data::{Metric, Observation, Row, Samples, Subject, Unit};
 use std::collections::{HashMap, HashSet};
 
-/// The whole run, listed in addition to its functions.
+/// Name of the row for the whole run, which is listed in addition to its functions.
 pub const WHOLE: &str = "(whole run)";
-/// All functions without a row of their own.
+/// Name of the row for all functions without a row of their own.
 pub const REST: &str = "(all others)";
 
 /// One sampled run.
@@ -19,17 +20,17 @@ pub const REST: &str = "(all others)";
 pub struct Run {
     /// Index of the program in the `names` passed to [`samples`].
     pub side: usize,
-    /// The block, from 0.
+    /// Number of the block (one run of each program), from 0.
     pub block: u32,
-    /// The position within the block, from 0.
+    /// Position of the run within its block, from 0.
     pub position: u32,
     /// The recorded profile.
     pub profile: Profile,
 }
 
-/// Returns the samples of runs: a subject for each function on each side, with the metrics `self`
-/// and `total` in seconds (or samples, if only these are known). O(frames of all stacks of all
-/// runs).
+/// Converts runs to samples. There is a subject for each function on each side, with the metrics
+/// `self` and `total` in seconds, or in samples if the profiles have no times. O(frames of all
+/// stacks of all runs).
 pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     let unit = match runs.iter().all(|run| run.profile.unit == Unit::Second) {
         true => Unit::Second,
@@ -64,9 +65,10 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
         let whole = run.profile.amount();
         for (index, benchmark) in benchmarks.iter().enumerate() {
             let values = match benchmark.as_str() {
-                // The total is the sum of the amounts spent in the functions themselves.
+                // The metric `total` has no value here, since it would equal `self`.
                 WHOLE => [whole, f64::NAN],
-                // The other functions have no meaningful total: one may have called another.
+                // The metric `total` has no value here: a sum over functions that call each other
+                // would count time twice.
                 REST => [others(own, &all), f64::NAN],
                 name => own.get(name).copied().unwrap_or([0.0; 2]),
             };
@@ -87,12 +89,12 @@ fn others(own: &HashMap<String, [f64; 2]>, asked: &HashSet<&String>) -> f64 {
     own.iter().filter(|(name, _)| !asked.contains(name)).map(|(_, amounts)| amounts[0]).sum()
 }
 
-/// Returns the amounts of each function in a run: in the function itself, and including the
-/// functions it called.
+/// Returns two amounts for each function in a run: the amount spent in the function itself, and the
+/// amount including the functions it called.
 fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
     let mut own: HashMap<String, [f64; 2]> = HashMap::new();
     for function in Functions::of(&run.profile).list {
-        // Functions are identified by their bare names: the same function may be in a different
+        // Functions are identified by their bare names, because a function may be in a different
         // file on the other side. Functions of the same name in one run are merged.
         let entry = own.entry(function.bare().to_owned()).or_default();
         entry[0] += function.flat_amount;
@@ -101,7 +103,7 @@ fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
     own
 }
 
-/// Returns the functions that are large enough to compare, largest first.
+/// Returns the names of the functions that are large enough to compare, largest first.
 fn asked_about(runs: &[Run], per_run: &[HashMap<String, [f64; 2]>]) -> Vec<String> {
     let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
     let mut sums: HashMap<&String, f64> = HashMap::new();

@@ -1,11 +1,12 @@
-//! The share of each function, with a confidence interval.
+//! The share of each function in a profile, with a confidence interval.
 //!
-//! For one profile: Wilson's interval (1927) for a proportion. Since some samplers weight their
-//! samples, the number of samples is Kish's effective sample size (1965). The interval assumes that
-//! samples are independent of each other and of what the program does; a timer in step with the
-//! program violates this assumption unnoticed. For several runs: Student's interval for the shares
-//! of the runs. It assumes only that the runs are independent, and so includes the variation
-//! between them.
+//! One profile gets Wilson's interval (1927) for a proportion. Since some samplers weight their
+//! samples, the number of samples is replaced by Kish's effective sample size (1965). The interval
+//! assumes that samples are independent of each other and of the program's activity. A sampling
+//! timer in step with the program violates this assumption without being noticed.
+//!
+//! Several runs get Student's interval for the mean of their shares. It assumes only that the runs
+//! are independent, and so includes the variation between them.
 
 use crate::functions::{Function, Functions};
 use crate::model::Profile;
@@ -14,7 +15,7 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, t_test};
 use std::collections::HashMap;
 
-/// The basis of an interval.
+/// The data from which a confidence interval is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The number of samples (Wilson's interval).
@@ -25,35 +26,35 @@ pub enum Basis {
     None,
 }
 
-/// The share of a function.
+/// The share of a function in a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// The function, with its samples and amounts; for several runs, amounts are the mean per run.
+    /// The function, with its samples and amounts. For several runs, the amounts are means per run.
     pub function: Function,
-    /// Share of the function itself, 0 to 1.
+    /// Share spent in the function itself, 0 to 1.
     pub flat: f64,
-    /// Share including the functions it called, 0 to 1.
+    /// Share spent in the function and the functions it called, 0 to 1.
     pub cum: f64,
-    /// Interval of [`Share::flat`].
+    /// Confidence interval of [`Share::flat`].
     pub flat_interval: Option<Interval>,
-    /// Interval of [`Share::cum`].
+    /// Confidence interval of [`Share::cum`].
     pub cum_interval: Option<Interval>,
 }
 
 /// The shares of all functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
-    /// Number of all samples.
+    /// Total number of samples.
     pub samples: u64,
     /// Total amount in [`Shares::unit`]; for several runs, the mean per run.
     pub amount: f64,
     /// The unit of the amounts.
     pub unit: Unit,
-    /// The quantity that the amounts measure.
+    /// Name of the quantity that the amounts measure, such as `cpu` or `wall`.
     pub measure: String,
     /// The basis of the intervals.
     pub basis: Basis,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals, 0 to 1.
     pub confidence: f64,
     /// The functions, largest flat share first.
     pub functions: Vec<Share>,
@@ -62,14 +63,14 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Returns the shares of one profile. `confidence` is in 0..1. O(frames of all stacks +
+    /// Returns the shares of one profile. `confidence` is between 0 and 1. O(frames of all stacks +
     /// functions log functions).
     pub fn of(profile: &Profile, confidence: f64) -> Self {
         let total = profile.amount();
         let worth = effective_samples(profile);
         let interval = |share: f64| {
             let worth = worth?;
-            // Rounded to a whole number: one sample more or less does not show in the output.
+            // Rounding to a whole number of samples does not change the displayed interval visibly.
             let hits = (share * worth as f64).round() as u64;
             wilson_interval(hits.min(worth), worth, confidence)
         };
@@ -102,8 +103,8 @@ impl Shares {
         }
     }
 
-    /// Returns the shares of several runs of one program: the means of the runs' shares. With fewer
-    /// than two runs, it is the same as [`Shares::of`].
+    /// Returns the shares of several runs of one program, which are the means of the runs' shares.
+    /// For a single run, the result equals that of [`Shares::of`].
     pub fn of_runs(runs: &[Profile], confidence: f64) -> Self {
         let Some(merged) = Profile::merged(runs) else {
             return Self::of(&Profile::default(), confidence);
@@ -144,7 +145,7 @@ impl Shares {
     }
 }
 
-/// Returns the key of a function across runs.
+/// Returns the bare name and the file of a function, which identify it in every run.
 fn key(share: &Share) -> (&str, Option<&str>) {
     (share.function.bare(), share.function.file.as_deref())
 }
@@ -153,15 +154,14 @@ pub(crate) fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let interval = t_test::one_sample(shares).and_then(|test| test.interval(confidence));
     let within = |i: Interval| Interval { lower: i.lower.max(0.0), upper: i.upper.min(1.0) };
-    // Runs with exactly equal shares have no spread from which to compute an interval.
+    // If all runs have exactly equal shares, there is no spread and thus no interval.
     (mean, interval.map(within))
 }
 
 /// Orders by flat share, then by cumulative share, both largest first, then by name.
 fn before(a: &Share, b: &Share) -> std::cmp::Ordering {
-    let (a, b) = (&a.function, &b.function);
-    let flat = b.flat_amount.total_cmp(&a.flat_amount);
-    flat.then(b.cum_amount.total_cmp(&a.cum_amount)).then_with(|| a.name.cmp(&b.name))
+    let flat = b.flat.total_cmp(&a.flat);
+    flat.then(b.cum.total_cmp(&a.cum)).then_with(|| a.function.name.cmp(&b.function.name))
 }
 
 fn has_collector(profile: &Profile) -> bool {
@@ -173,8 +173,9 @@ fn collected(profile: &Profile) -> f64 {
     own.map(|stack| stack.amount).sum()
 }
 
-/// Returns the effective sample size: (sum of weights)² divided by the sum of their squares. `None`
-/// if nothing was sampled, or if amounts are bytes, whose samples are chosen by size.
+/// Returns the effective sample size: (sum of weights)² divided by the sum of their squares.
+/// Returns `None` if nothing was sampled, or if the amounts are bytes, since allocations are
+/// sampled in proportion to their size.
 pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     if !matches!(profile.unit, Unit::Second | Unit::One) {
         return None;
@@ -185,7 +186,7 @@ pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     }
     let (mut sum, mut squares) = (0.0, 0.0);
     for stack in profile.stacks.iter().filter(|s| s.samples > 0) {
-        // Weights are relative to the largest amount, so that squares cannot overflow.
+        // Weights are relative to the largest amount, so that their squares cannot overflow.
         let amount = stack.amount / largest;
         sum += amount;
         squares += amount * amount / stack.samples as f64;
@@ -223,7 +224,7 @@ mod tests {
         let (a, b) = (builder.frame(Frame::named("a")), builder.frame(Frame::named("b")));
         builder.add(vec![a], Vec::new(), 10, 100.0);
         builder.add(vec![b], Vec::new(), 100, 100.0);
-        // (10·10 + 100·1)² / (10·100 + 100·1)
+        // The sum of weights is 10·10 + 100·1, the sum of their squares 10·100 + 100·1.
         assert_eq!(effective_samples(&builder.build()), Some(36));
     }
 
@@ -234,10 +235,19 @@ mod tests {
         let a = shares.functions.iter().find(|f| f.function.name == "a").unwrap();
         assert!((a.flat - 0.4).abs() < 1e-12);
         assert_eq!(shares.basis, Basis::Runs(2));
-        // Two runs give hardly any information: Student's interval is much wider than that of 200
-        // samples.
+        // Student's interval from only two runs is much wider than Wilson's from 200 samples.
         let wide = a.flat_interval.unwrap();
         assert!(wide.lower == 0.0 && wide.upper == 1.0, "{wide:?}");
+    }
+
+    #[test]
+    fn functions_of_runs_of_different_length_are_in_order_of_the_mean_share() {
+        // b has more samples than a, but a has the larger mean share: 0.9 and 0.2.
+        let runs = [profile(&[("a", 90), ("b", 10)]), profile(&[("a", 200), ("b", 800)])];
+        let shares = Shares::of_runs(&runs, 0.95);
+        let first = &shares.functions[0];
+        assert_eq!(first.function.name, "a");
+        assert!((first.flat - 0.55).abs() < 1e-12);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The call tree of a profile, as shown in a flame graph. Children are ordered by name, so that two
-//! profiles of one program look alike. Nothing is drawn here.
+//! The call tree of a profile, as shown in a flame graph. Children are ordered by name, so that the
+//! trees of two profiles of one program have a similar layout. Nothing is drawn here.
 
 use crate::functions::Functions;
 use crate::model::Profile;
@@ -8,54 +8,57 @@ use std::collections::HashMap;
 /// A function at one position of the call tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Name of the function, followed by its file if another function has that name.
+    /// Name of the function, followed by its file if another function has the same name.
     pub name: String,
-    /// The name without the file.
+    /// Name of the function, without its file.
     pub bare: String,
     /// File of the function, if known.
     pub file: Option<String>,
     /// True if the function belongs to a garbage collector.
     pub collector: bool,
-    /// Amount spent here and below, in the profile's unit.
+    /// Amount spent in this node and its descendants, in the profile's unit.
     pub amount: f64,
-    /// Samples here and below.
+    /// Number of samples in this node and its descendants.
     pub samples: u64,
-    /// The calling node; `None` for the root.
+    /// Index of the calling node; `None` for the root.
     pub parent: Option<usize>,
     /// Distance from the root, which has depth 0.
     pub depth: usize,
-    /// The called nodes, by name.
+    /// Indices of the called nodes, ordered by name.
     pub children: Vec<usize>,
 }
 
 /// A function at one position of the call trees of two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairNode {
-    /// Name of the function, without a file.
+    /// Name of the function, without its file.
     pub name: String,
-    /// File of the function, if known; if it is in both profiles, its file in the first.
+    /// File of the function, if known. For a function of both profiles, it is the file in the
+    /// first.
     pub file: Option<String>,
     /// True if the function belongs to a garbage collector.
     pub collector: bool,
-    /// Amounts spent here and below, in the unit of each profile.
+    /// Amounts spent in this node and its descendants, one per profile, each in that profile's
+    /// unit.
     pub amounts: [f64; 2],
-    /// The calling node; `None` for the root.
+    /// Index of the calling node; `None` for the root.
     pub parent: Option<usize>,
     /// Distance from the root, which has depth 0.
     pub depth: usize,
-    /// The called nodes, by name.
+    /// Indices of the called nodes, ordered by name.
     pub children: Vec<usize>,
 }
 
-/// A call tree. The root is first, and each node comes after its caller.
+/// A call tree. The root is the first node, and each node comes after its caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// The nodes; never empty.
+    /// The nodes of the tree, at least the root.
     pub nodes: Vec<Node>,
 }
 
 impl Tree {
-    /// Builds the tree. Stacks are truncated at the depth `deepest`. O(frames of all stacks).
+    /// Builds the call tree of a profile. Stacks are truncated to their outermost `deepest`
+    /// functions. O(frames of all stacks).
     pub fn of(profile: &Profile, deepest: usize) -> Self {
         let functions = Functions::of(profile);
         let root = Node {
@@ -110,7 +113,7 @@ impl Tree {
         let mut nodes: Vec<PairNode> = Vec::new();
         let mut known: HashMap<(Option<usize>, String, String), usize> = HashMap::new();
         for (side, tree) in trees.iter().enumerate() {
-            // The index of each node of this tree in `nodes`; parents come before their children.
+            // The index in `nodes` of each node of this tree. Parents come before their children.
             let mut places: Vec<usize> = Vec::with_capacity(tree.nodes.len());
             for node in &tree.nodes {
                 let parent = node.parent.map(|parent| places[parent]);

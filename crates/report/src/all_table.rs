@@ -1,7 +1,7 @@
-//! Screen table of all classical tests, one row each with statistic, p and interval.
+//! Screen table of all classical tests, one row each with statistic, p-value and interval.
 //!
-//! A digest for human readers; all numbers are in the JSON. The tests must not be sorted by their
-//! results: the verdict is shown above and does not depend on them.
+//! The table is a digest for human readers; the JSON has all numbers. The tests must not be sorted
+//! by their results: the verdict is shown above the table and does not depend on them.
 
 use crate::html::Table;
 use crate::layout::{Page, Tone};
@@ -17,25 +17,25 @@ use assay_data::{Design, Metric, Unit};
 /// Maximum number of comparisons whose tests are shown; the rest are only in the JSON.
 const MOST: usize = 20;
 
-/// One row: test, statistic, p, interval.
+/// Cells of one row: test, statistic, p-value, interval.
 type Row = [String; 4];
 
 /// The tests of one comparison, or of all subjects together.
 struct Tests {
     title: String,
     rows: Vec<Vec<String>>,
-    /// Notes on the tests, each with its mark and its tone on the screen.
+    /// Footnotes of the table, each with its tone on the screen.
     notes: Vec<(Tone, String)>,
 }
 
-/// Returns the tests as tables for a page; empty if no tests were requested.
+/// Returns the column headings of the tables of tests.
 fn heads(analysis: &Analysis) -> [String; 4] {
     let confidence = number::chosen_percent(analysis.plan.confidence);
     ["test", "statistic", "p", &confidence].map(str::to_owned)
 }
 
-/// Returns a sentence with the number of comparisons shown only in the JSON, or `None` if all are
-/// shown.
+/// Returns a sentence with the number of comparisons whose tests are only in the JSON. Returns
+/// `None` if all are shown.
 fn left_out(analysis: &Analysis) -> Option<String> {
     let pairs = analysis.battery.as_ref()?.pairs.len();
     let more = pairs.checked_sub(MOST).filter(|&more| more > 0)?;
@@ -63,7 +63,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     together.iter().for_each(|tests| draw(page, tests));
 }
 
-/// Returns the same tests as tables of a page; empty if they were not requested.
+/// Returns the classical tests as tables of an HTML page; empty if they were not requested.
 pub(crate) fn on_page(analysis: &Analysis, names: &[String]) -> Vec<Table> {
     let (pairs, together) = of(analysis, names);
     let table = |tests: Tests| {
@@ -79,7 +79,8 @@ pub(crate) fn on_page(analysis: &Analysis, names: &[String]) -> Vec<Table> {
     tables
 }
 
-/// Returns the tests of every comparison, and those of all subjects together.
+/// Returns the tests of every comparison, and the tests of all subjects together if there are more
+/// than two subjects.
 fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
     let Some(battery) = &analysis.battery else { return (Vec::new(), None) };
     let metric = &analysis.metrics[analysis.primary];
@@ -113,8 +114,9 @@ fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
     (pairs, together)
 }
 
-/// Appends a star to the name of every test whose interval covers the true value less often than it
-/// claims. Returns one line per kind of data that causes this, with the size of the shortfall.
+/// Appends a star to the name of every test whose intervals contain the true value less often than
+/// their nominal confidence promises. Returns one footnote per kind of data that causes this, with
+/// the share of intervals that contained the true value in simulations.
 fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<String> {
     let (both, pairs) = (Some(tests.situation), tests.situation_of_pairs);
     let methods = [
@@ -152,7 +154,7 @@ fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<
 }
 
 /// Returns notes on the direction of two probabilities, which R defines in opposite ways, and on
-/// the formation of pairs from separate recordings.
+/// how pairs were formed from separate recordings.
 fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<String> {
     let mut told = Vec::new();
     if tests.brunner_munzel.is_ok() {
@@ -169,7 +171,7 @@ fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<St
     told
 }
 
-/// Returns the reasons why some of the tests have no result, each once.
+/// Returns the distinct reasons for which tests have no result.
 fn reasons(tests: &PairTests) -> Vec<&'static str> {
     let missing = [
         tests.t_welch.as_ref().err(),
@@ -314,8 +316,8 @@ fn statistic(symbol: &str, value: f64) -> String {
     format!("{symbol} {}", short(value))
 }
 
-/// Formats a sum of ranks, which is a whole number or a half, without rounding, so that it can be
-/// compared with R's output.
+/// Formats a sum of ranks without rounding, so that it can be compared with R's output. The sum is
+/// a multiple of one half.
 fn ranked(symbol: &str, sum: f64) -> String {
     if sum.is_finite() && sum.abs() < 1e15 && (2.0 * sum).fract() == 0.0 {
         format!("{symbol} {:.*}", usize::from(sum.fract() != 0.0), sum)

@@ -1,4 +1,4 @@
-//! Results of the requests of a load test as a table: one line for each side at each step, with the
+//! Results of the requests of a load test as a table: one row for each side at each step, with the
 //! failures by kind. Verdicts are shown with the metrics, not here.
 
 use crate::charts::capital;
@@ -22,22 +22,23 @@ pub(crate) mod search;
 
 use applied::name;
 
-/// Title of the table of requests.
+/// Title of the table of all requests of a load test.
 const TOGETHER: &str = "requests of all slices together";
-/// Title of the table for a search, which covers only the requests at one rate of each search.
+/// Title of the table of requests for a search for the highest rate. It covers only the requests at
+/// the rate found by each search.
 const AT_CAPACITY: &str = "requests at the highest rates that met the goals";
 
 /// CSS class of tables whose headings are short enough not to be wrapped.
 const WHOLE_WORDS: &str = " whole";
 
-/// Maximum number of subjects with a line about their connections.
+/// Maximum number of subjects that get a line about their connections.
 const MOST_LINES: usize = 6;
 
 /// The latency quantiles shown, each with its label.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// Draws the table below the applied load, and adds notes on connections and the like to the remarks;
-/// nothing if this is not a load test.
+/// Draws the table of requests below the applied load, and adds notes, such as those on
+/// connections, to the remarks. Draws nothing if this is not a load test.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     if analysis.answers.is_empty() {
         return;
@@ -45,7 +46,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     let (head, rows) = table(analysis);
     if !rows.is_empty() {
         page.gap();
-        // A caption of one line, so that the result and its checks fit below the answer.
+        // The caption is a single line, so that the result and its checks fit below the answer.
         let (caption, protocol) = match (load(analysis), remarks.shows_all()) {
             (None, _) => (title(analysis).to_owned(), None),
             (Some(load), true) => (format!("{load}; {}", title(analysis)), None),
@@ -63,8 +64,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     notes(analysis).into_iter().for_each(|line| remarks.note(page, line));
 }
 
-/// Returns the tables of a page: the requests, and the quantiles of the slices, where each slice is
-/// one value.
+/// Returns the tables for an HTML page: one of all requests, and one of the metrics by slice, where
+/// each slice contributes one value.
 pub(crate) fn on_page(analysis: &Analysis) -> Vec<Table> {
     if analysis.answers.is_empty() {
         return Vec::new();
@@ -80,7 +81,8 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<Table> {
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
 
-/// Returns the table of requests and its notes as Markdown; empty if this is not a load test.
+/// Returns the table of requests and its notes as Markdown; an empty string if this is not a load
+/// test.
 pub(crate) fn markdown(analysis: &Analysis) -> String {
     if analysis.answers.is_empty() {
         return String::new();
@@ -103,8 +105,8 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
     text
 }
 
-/// Returns latencies and rates by slice: medians with their intervals, which account for the
-/// dependence between requests of one slice.
+/// Returns a table of latencies and rates by slice. It shows medians with intervals, which account
+/// for the dependence between requests of one slice. `None` if no such metric was recorded.
 fn of_slices(analysis: &Analysis) -> Option<Table> {
     let is_shown = |name: &str| name.starts_with("latency_") || name == "rate_achieved";
     let mut metrics: Vec<usize> =
@@ -151,15 +153,16 @@ fn title(analysis: &Analysis) -> &'static str {
     if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
 }
 
-/// Returns the subjects with a row in the table. In a search, a subject that met the goals at none
-/// of the rates has no row.
+/// Returns the subjects with a row in the table. In a search for the highest rate, a subject that
+/// met the goals at none of the rates has no row.
 fn shown(analysis: &Analysis) -> Vec<&Answers> {
     let is_search = is_search(analysis);
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
 }
 
-/// Returns headings and rows: step and side, in a search the capacity, number of requests, their
-/// rate, share answered and latency quantiles, and failures.
+/// Returns the headings and the rows of the table of requests: step and side, capacity (only in a
+/// search), number of requests, their rate, share answered, latency quantiles, and failures if
+/// there are any.
 fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     let rate = analysis.metrics.iter().position(|metric| metric.name == "rate_achieved");
     let has_capacity = is_search(analysis);
@@ -206,10 +209,10 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     (head, shown(analysis).into_iter().map(row).collect())
 }
 
-/// Returns the latency within which this share of the requests was answered.
+/// Formats the latency within which the share `wanted` of the requests was answered.
 fn latency(own: &Answers, wanted: f64) -> String {
-    // A quantile is shown only if at least one request is expected beyond it; otherwise it equals
-    // the maximum.
+    // A quantile is shown only if at least one request is expected to exceed it; otherwise it would
+    // equal the maximum.
     let all = own.count("answered") + own.count("failed");
     let enough = all as f64 * (1.0 - wanted) >= 1.0;
     match own.within(wanted) {
@@ -220,8 +223,8 @@ fn latency(own: &Answers, wanted: f64) -> String {
     }
 }
 
-/// Formats a percentage below 100 with one decimal, or with as many as are needed so that it is not
-/// rounded to 100.
+/// Formats a percentage below 100 with at least one decimal, and with enough decimals that it is
+/// not rounded to 100.
 fn three(percent: f64) -> String {
     for digits in 1..6 {
         let text = format!("{percent:.digits$}");
@@ -232,13 +235,13 @@ fn three(percent: f64) -> String {
     "99.99999".to_owned()
 }
 
-/// Returns true for a finding about a goal missed above the measured capacity, which is shown below
-/// the table.
+/// Returns true if a finding is about a goal missed above the measured capacity. Such findings are
+/// shown below the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
-/// Returns the messages about goals missed in the searches for the highest rate.
+/// Returns the messages of the findings about missed goals.
 fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
 }
@@ -247,7 +250,7 @@ fn all_notes(analysis: &Analysis) -> impl Iterator<Item = String> {
     missed_goals(analysis).chain(notes(analysis))
 }
 
-/// Returns notes on connections, TLS handshakes, redirects and requests cut short.
+/// Returns notes on connections, TLS handshakes, redirects and interrupted requests.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut lines = applied::all_connections(analysis, MOST_LINES);
     let sum = |name: &str| analysis.answers.iter().map(|own| own.count(name)).sum::<u64>();
@@ -265,7 +268,8 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-/// Returns the number of redirects that were followed, and the number of those that were not.
+/// Returns a note with the number of redirects that were followed and of those that were not;
+/// `None` if there were no redirects.
 fn redirections(all: &[Answers]) -> Option<String> {
     let redirected: u64 = all.iter().map(|own| own.count("redirected")).sum();
     let not_followed = |name: &str| match name.strip_prefix("status.3") {

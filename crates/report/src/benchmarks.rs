@@ -1,7 +1,6 @@
-//! A suite of benchmarks for people and programs: screen, JSON, CSV, Markdown, page and forest
-//! plot.
+//! Output for a suite of benchmarks: screen, JSON, CSV, Markdown, HTML page and forest plot.
 //!
-//! Each side has one headline, followed by a row per benchmark, most important first; findings
+//! Each side has one headline, followed by a row per benchmark, most important first. Findings
 //! shared by many rows are reported once. Nothing is decided here: verdicts, intervals and findings
 //! come from the analysis.
 
@@ -20,13 +19,13 @@ use assay_analysis::{Analysis, Comparison, Role};
 /// Order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// Most important first: differences by size, then those possibly below the threshold, then
-    /// undecided, then equivalent.
+    /// Most important first: known differences by size, then differences possibly below the
+    /// threshold, then undecided rows, then equivalent ones.
     #[default]
     Effect,
     /// By name; numbers within names are compared numerically.
     Name,
-    /// In the order of the reference's file.
+    /// By position in the reference's file.
     File,
 }
 
@@ -35,10 +34,10 @@ pub enum Sort {
 pub struct DisplayOptions {
     /// The order of the rows.
     pub sort: Sort,
-    /// If true, every row of every metric is shown; otherwise, for metrics that do not decide, only
-    /// rows that differ.
+    /// If true, every row of every metric is shown. If false, metrics other than the primary one
+    /// show only rows that differ.
     pub all_metrics: bool,
-    /// Length of the remarks on a screen; documents show everything.
+    /// Amount of remarks on a screen. Documents always contain all of them.
     pub remarks: Remarks,
 }
 
@@ -60,11 +59,13 @@ pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Ve
     rows
 }
 
-/// Maximum number of rows with a picture of their own on a page; more would make it slow to open.
+/// Maximum number of rows with pictures of their own on an HTML page. More pictures would make the
+/// page slow to open.
 const MOST_PICTURED: usize = 30;
 
-/// Returns the comparisons of the primary metric whose values a page draws, most informative first.
-/// Summaries have no values to draw. O(n log n).
+/// Returns the comparisons of the primary metric whose values are drawn on an HTML page, most
+/// informative first. Comparisons of summaries are left out, since they have no values to draw. O(n
+/// log n).
 pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
     let has_values =
         |c: &&Comparison| [c.of, c.against].iter().all(|&s| suite.primary_of(s).is_some());
@@ -74,8 +75,8 @@ pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
     rows
 }
 
-/// Returns the most informative row of every benchmark over all sides, so that the tables of one
-/// metric share one order and can be read side by side. O(comparisons).
+/// Returns the sort key of the most informative comparison of every benchmark over all sides. All
+/// tables of one metric thus share one order and can be read side by side. O(comparisons).
 fn most_telling(suite: &Analysis, metric: usize) -> Vec<Option<(u8, f64)>> {
     let mut best = vec![None; suite.rows.len()];
     let tables = suite.tables().filter(|table| table.metric == metric);
@@ -89,7 +90,7 @@ fn most_telling(suite: &Analysis, metric: usize) -> Vec<Option<(u8, f64)>> {
     best
 }
 
-/// Compares rows by rank, then by size, largest first.
+/// Compares the sort keys of two rows: first by rank, then by size, largest first.
 fn before(a: (u8, f64), b: (u8, f64)) -> std::cmp::Ordering {
     a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
 }
@@ -107,13 +108,13 @@ fn rank(row: &Comparison) -> u8 {
 fn size(row: &Comparison) -> f64 {
     match row.ratio {
         Some(ratio) if ratio.estimate > 0.0 => ratio.estimate.ln().abs(),
-        // Differences without a ratio are not comparable with ratios: they sort first.
+        // A difference without a ratio cannot be compared with ratios, so it sorts first.
         _ if row.shift.estimate.is_finite() => f64::INFINITY,
         _ => 0.0,
     }
 }
 
-/// Compares names with embedded numbers numerically: `n:2` before `n:16`.
+/// Compares names, with the numbers embedded in them compared by value: `n:2` sorts before `n:16`.
 fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     let (mut x, mut y) = (a, b);
     while !x.is_empty() && !y.is_empty() {
@@ -138,8 +139,8 @@ fn piece(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// Returns the centers of a row, the reference's first: medians, or means if only those are
-/// available.
+/// Returns the centers of both sides of a row, the reference's first: medians, or means for
+/// summaries. If one kind is not available, the other is used.
 pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     let c = &row;
     let or = |median: f64, mean: f64| if median.is_finite() { median } else { mean };
@@ -150,7 +151,7 @@ pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     }
 }
 
-/// Returns the smallest and the largest center in a table's rows, which determine its scale.
+/// Returns the smallest and the largest center in the rows of a table, which determine its scale.
 pub(crate) fn ends_of_centres(rows: &[&Comparison]) -> [f64; 2] {
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     number::ends(&all)

@@ -1,9 +1,10 @@
 //! A comparison in benchstat's layout: medians with the half-width of their intervals, the change
 //! in percent or `~`, the p-value of the rank test, and the number of values.
 //!
-//! The verdicts are assay's own: `~` marks every row without a known direction, regardless of p,
-//! and the interval is assay's. The p-value is that of the Mann-Whitney test (Wilcoxon's
-//! signed-rank test for blocks) from [`assay_analysis::battery`], which must have been requested.
+//! The verdicts and intervals are assay's own. Every row without a known direction is marked `~`,
+//! regardless of its p-value. The p-value is that of the Mann-Whitney test, or of Wilcoxon's
+//! signed-rank test for blocks. It is taken from [`assay_analysis::battery`], which must have been
+//! requested.
 
 use crate::benchmarks::{DisplayOptions, centres, ends_of_centres, ordered};
 use crate::label::label;
@@ -14,8 +15,8 @@ use assay_analysis::battery::PairTests;
 use assay_analysis::{Analysis, Comparison, Scale};
 use assay_data::Design;
 
-/// Returns the tables of the primary metric, one per side, or one per comparison if there are no
-/// benchmarks; every line ends with a newline.
+/// Returns the tables of the primary metric. There is one table per side, or one per comparison if
+/// there are no benchmarks. Every line ends with a newline.
 pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     let mut text = String::new();
     let mut tables: Vec<Table<'_>> = analysis.primary_tables().collect();
@@ -81,7 +82,8 @@ fn of(analysis: &Analysis, table: &Table<'_>, rows: &[&Comparison]) -> String {
     drawn.collect()
 }
 
-/// Formats `+12.30% (p=0.001 n=10)`, or `~ (p=0.310 n=10)`.
+/// Formats the change of a row like `+12.30% (p=0.001 n=10)`, or like `~ (p=0.310 n=10)` if its
+/// direction is unknown.
 fn change(analysis: &Analysis, row: &Comparison) -> String {
     let place = analysis.comparisons.iter().position(|c| std::ptr::eq(c, row));
     let tests = place.and_then(|place| analysis.battery.as_ref()?.pairs.get(place));

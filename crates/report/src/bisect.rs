@@ -1,8 +1,8 @@
-//! The commit responsible for a change: one sentence, the commit, and the evidence; or the
-//! remaining candidates with their probabilities.
+//! Report on a search for the commit responsible for a change. It shows one sentence, the commit,
+//! and the evidence; or the remaining candidates with their probabilities.
 //!
 //! Nothing is computed here, and this module is independent of repositories. Commit subjects are
-//! untrusted text and are cleaned by the page.
+//! untrusted text; their control characters are removed when the page is drawn.
 
 use crate::findings;
 use crate::history::date;
@@ -20,17 +20,17 @@ use assay_data::{Finding, Metric, Unit};
 
 /// Maximum number of candidate commits listed.
 const MOST: usize = 10;
-/// Commits are listed until their total probability reaches this.
+/// Total probability at which the list of candidate commits ends.
 const ENOUGH: f64 = 0.95;
-/// Maximum width of a subject, in columns.
+/// Maximum width of a commit's subject line, in columns of text.
 const SUBJECT: usize = 60;
 
-/// A commit as its repository shows it.
+/// A commit as shown by its repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Full hash.
     pub commit: String,
-    /// Commit time, seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub time: i64,
     /// First line of the message.
     pub subject: String,
@@ -46,23 +46,23 @@ impl Commit {
 /// The result of a search, with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct BisectReport<'a> {
-    /// The result.
+    /// The result of the search.
     pub found: &'a Bisected,
-    /// The commits in order; the first is the good one, the last the bad one.
+    /// The commits in order. The first is the good one, the last the bad one.
     pub commits: &'a [Commit],
     /// The good and the bad end, as typed by the user.
     pub ends: (&'a str, &'a str),
-    /// The measured command or benchmark.
+    /// Description of the measured command or benchmark.
     pub what: &'a str,
-    /// The metric that decides.
+    /// The metric that decides the search.
     pub metric: &'a Metric,
-    /// Positions that could not be measured, with the reason.
+    /// Indices of the commits that could not be measured, each with the reason.
     pub skipped: &'a [(usize, String)],
     /// Findings about the search.
     pub findings: &'a [Finding],
-    /// Command that continues the search, if the commit is not known yet.
+    /// Command that continues the search; `None` if the search is finished.
     pub next: Option<&'a str>,
-    /// Estimated measuring time of that command, in seconds.
+    /// Estimated measuring time of the command in `next`, in seconds.
     pub next_seconds: Option<f64>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn sentence(report: &BisectReport<'_>) -> String {
     }
 }
 
-/// Returns the screen; every line ends with a newline. O(commits).
+/// Returns the report for the screen. Every line ends with a newline. O(commits).
 pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let found = report.found;
@@ -192,7 +192,7 @@ pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> S
 }
 
 /// Returns the most probable candidates, as many as are needed for their total probability to reach
-/// [`ENOUGH`].
+/// [`ENOUGH`], but at most [`MOST`].
 fn left(found: &Bisected) -> Vec<Candidate> {
     let mut sum = 0.0;
     let is_wanted = |candidate: &&Candidate| {
@@ -268,17 +268,17 @@ fn effort(report: &BisectReport<'_>) -> String {
 pub struct SearchStanding<'a> {
     /// The search.
     pub search: &'a Search,
-    /// True if the ends are known to differ.
+    /// True if the good and the bad end are known to differ.
     pub has_begun: bool,
     /// Number of complete blocks.
     pub blocks: usize,
-    /// Seconds since measuring began.
+    /// Time since measuring began, in seconds.
     pub seconds: f64,
-    /// Time budget, seconds.
+    /// Time budget, in seconds; `None` if there is no limit.
     pub budget_seconds: Option<f64>,
 }
 
-/// Returns one line: what is measured, the number of remaining commits, and the time.
+/// Returns a status line with the number of blocks, the number of remaining commits, and the time.
 pub fn search_status(standing: &SearchStanding<'_>) -> String {
     let elapsed = number::clock(standing.seconds);
     let time = match standing.budget_seconds {

@@ -1,5 +1,5 @@
-//! A calibration as a screen: how often each way of measuring would have raised a false alarm, and
-//! which differences can be trusted.
+//! A calibration for the screen: how often each way of measuring would have raised a false alarm,
+//! and which differences can be trusted.
 //!
 //! One sentence on the trustworthy differences comes first, then the underlying numbers. Nothing is
 //! computed here.
@@ -14,23 +14,23 @@ use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Meth
 use assay_analysis::policy;
 use assay_data::{Environment, Unit};
 
-/// The measuring time for which the sentence states detectable differences, seconds.
+/// Measuring time for which the sentence states detectable differences, in seconds.
 const MINUTE: f64 = 60.0;
 
-/// The content of the report.
+/// The content of a calibration report.
 #[derive(Clone, Copy, Debug)]
 pub struct CalibrationReport<'a> {
-    /// The machine.
+    /// Description of the machine.
     pub environment: &'a Environment,
-    /// Results of the series.
+    /// Results of the series of runs.
     pub calibration: &'a Calibration,
-    /// Result of the byte-identical copy at another path, if measured.
+    /// Result for a byte-identical copy of the program at another path; `None` if not measured.
     pub layout: Option<Layout>,
-    /// The measured command; `None` for assay's own program, a busy loop that waits for nothing.
+    /// The measured command; `None` for assay's own program, a busy loop that never waits.
     pub program: Option<&'a str>,
 }
 
-/// Returns the screen; every line ends with a newline.
+/// Returns the report for the screen. Every line ends with a newline.
 pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let calibration = report.calibration;
@@ -48,13 +48,13 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns one sentence on the differences that can be trusted. For wall time, they must also
-/// exceed the effect of the layout.
+/// Returns one sentence on the differences that can be trusted. Differences in wall time must also
+/// exceed the effect of running a byte-identical copy at another path.
 pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));
     let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
-    // Results for a loop need not hold for a command that reads, waits or allocates.
+    // Results for a loop may not apply to a command that reads, waits or allocates memory.
     let (with, other) = match report.program {
         Some(program) => (format!("With {}", quoted(program)), ""),
         None => (

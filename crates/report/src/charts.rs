@@ -1,11 +1,10 @@
-//! Plots of an analysis: one picture for each question that is answered better visually than by a
-//! number.
+//! Plots of an analysis, one for each question that a picture answers better than a number.
 //!
-//! [`charts`] makes pictures from [`Figures`]; [`svg`] and [`png`] write them. All share the same
-//! axes, ticks and colors. They are small and of one width, so that the same picture is readable
-//! on a phone and, two side by side, on a desktop. Each has a title and a caption that says what to
-//! look for and how it was computed. There are no statistics here: the analysis provides curves
-//! thinned and ready to draw.
+//! [`charts`] makes pictures from [`Figures`]; [`svg`] and [`png`] write them. All share one style
+//! of axes, ticks and colors. They are small and have the same width, so that a picture is readable
+//! on a phone, and two of them fit side by side on a desktop. Each has a title and a caption that
+//! says what to look for and how it was computed. There are no statistics here: the analysis
+//! provides curves that are thinned and ready to draw.
 
 mod certainty;
 mod differences;
@@ -33,27 +32,27 @@ use legend::Legend;
 pub use scene::WIDTH;
 use scene::{Anchor, BELOW, Ink, LETTERS, RIGHT, Scene, Shape};
 
-/// Height of the frame of most pictures.
+/// Height of the frame of most pictures, in sheet units (about a pixel each).
 const HEIGHT: f64 = 190.0;
-/// Maximum length of a name in a legend.
+/// Maximum length of a name in a legend, in characters.
 const NAME: usize = 34;
 
 /// A picture with its title and caption.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Short lower-case name, used for its file and its anchor on a page.
+    /// Short lower-case name, used for the picture's file and for its anchor on an HTML page.
     pub name: &'static str,
     /// Short description of the content.
     pub title: String,
-    /// Explanation of what to look for in the chart, and how it was computed.
+    /// Explanation of what to look for in the picture, and of how it was computed.
     pub caption: String,
     /// The picture.
     pub scene: Scene,
 }
 
 impl Chart {
-    /// Returns the chart with its title and the lines of `about` above it, for a standalone file
-    /// without a page to explain it.
+    /// Returns the chart with its title and the lines of `about` drawn above the picture, for a
+    /// standalone file that has no page to explain it.
     pub fn titled(mut self, about: &[String]) -> Self {
         const TITLE: f64 = 15.0;
         self.scene.lower(TITLE + LETTERS + 18.0);
@@ -70,7 +69,7 @@ impl Chart {
     }
 }
 
-/// Returns the plots of an analysis in reading order; plots for which these samples lack data are
+/// Returns the plots of an analysis in reading order. Plots for which the analysis lacks data are
 /// left out.
 pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
     let mut charts = over_parameter::charts(analysis);
@@ -93,15 +92,15 @@ pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
     charts
 }
 
-/// Returns the index of the plot that shows the answer: medians over a parameter, a search for the
-/// highest rate, or the distribution of the values.
+/// Returns the index of the plot that shows the main result: medians over a parameter, a search for
+/// the highest rate, or the distribution of the values.
 pub(crate) fn best(charts: &[Chart]) -> Option<usize> {
     let named = |name: &&str| charts.iter().position(|chart| chart.name == *name);
     ["over-parameter", "rates-tried", "density", "box"].iter().find_map(named)
 }
 
-/// Returns unique names for pictures, for use as file names and as anchors on a page. Repeated
-/// names are numbered.
+/// Returns unique names for pictures, for use as file names and as anchors on an HTML page.
+/// Repeated names get a number.
 pub fn file_names(charts: &[Chart]) -> Vec<String> {
     let named = |(index, chart): (usize, &Chart)| {
         let same = charts[..index].iter().filter(|before| before.name == chart.name).count();
@@ -110,7 +109,7 @@ pub fn file_names(charts: &[Chart]) -> Vec<String> {
     charts.iter().enumerate().map(named).collect()
 }
 
-/// Returns the plots of one row: its values over time and their distribution.
+/// Returns the plots of one row of a suite: its values over time and their distribution.
 pub fn of_row(figures: &Figures) -> Vec<Chart> {
     if figures.subjects.is_empty() {
         return Vec::new();
@@ -126,7 +125,7 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns a name of the metric that can stand alone as a noun: `wall time` for `wall`.
+/// Returns a name of the metric that can be used as a noun, such as `wall time` for `wall`.
 pub(crate) fn whole_name(metric: &Metric) -> String {
     match metric.name.as_str() {
         "wall" => "wall time".to_owned(),
@@ -135,10 +134,10 @@ pub(crate) fn whole_name(metric: &Metric) -> String {
     }
 }
 
-/// Context shared by all pictures.
+/// Data shared by all pictures of an analysis.
 struct Sheet<'a> {
     figures: &'a Figures,
-    /// Names of the subjects, short enough for a legend.
+    /// Names of the subjects, shortened to fit a legend.
     names: Vec<String>,
     /// Name of the metric.
     metric: String,
@@ -150,7 +149,7 @@ impl<'a> Sheet<'a> {
         Self { figures, names: fitted(&names, NAME, "…"), metric: whole_name(&figures.metric) }
     }
 
-    /// Returns the legend of some subjects.
+    /// Returns the legend of the given subjects.
     fn legend(&self, subjects: &[usize]) -> Legend<'_> {
         Legend(subjects.iter().map(|&s| (s, self.names[s].as_str())).collect())
     }
@@ -160,7 +159,7 @@ impl<'a> Sheet<'a> {
         self.legend(&(0..self.names.len()).collect::<Vec<_>>())
     }
 
-    /// Returns a note on subjects that are not drawn; empty if all are.
+    /// Returns a note on subjects that are not drawn; empty if all are drawn.
     fn left_out(&self) -> String {
         match self.figures.left_out {
             0 => String::new(),
@@ -168,7 +167,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns a note on values that lie beyond the ends of the axis; empty if there are none.
+    /// Returns a note on values outside the range of the axis; empty if there are none.
     fn beyond(&self) -> String {
         let (below, above) = self
             .figures

@@ -1,4 +1,4 @@
-//! The load of a load test in words: the requested load, and whether the server kept the
+//! Description of the load of a load test: the requested load, and whether the server kept the
 //! connections open.
 
 use crate::names::width;
@@ -10,10 +10,11 @@ use assay_analysis::slices::Answers;
 use assay_data::{Unit, list};
 use std::collections::BTreeSet;
 
-/// Minimum number of connections needed to report that the server closes them.
+/// Minimum number of opened connections for reporting that the server closes them.
 const FEW_CONNECTIONS: u64 = 4;
 
-/// Returns the step with its side, such as `rate = 10, unicorn`.
+/// Returns the load step and the side of a subject, such as `rate = 10, unicorn`. If all subjects
+/// have the same parameters, returns only the subject's name.
 pub(super) fn name(analysis: &Analysis, subject: usize) -> String {
     let own = &analysis.subjects[subject];
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
@@ -25,7 +26,7 @@ pub(super) fn name(analysis: &Analysis, subject: usize) -> String {
     if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
-/// Returns the applied load as recorded, or `None` if the recording lacks it.
+/// Returns the applied load, its goals and the protocol; `None` if the load was not recorded.
 pub(super) fn load(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     let mut parts = vec![format!("load: {}", fact("load")?)];
@@ -35,7 +36,7 @@ pub(super) fn load(analysis: &Analysis) -> Option<String> {
 }
 
 /// Returns the applied load without its division into slices. The protocol is appended if both fit
-/// into `room` columns; otherwise it is returned separately.
+/// into `room` columns; otherwise it is returned as the second value.
 pub(super) fn briefly(analysis: &Analysis, room: usize) -> (String, Option<String>) {
     let load = analysis.environment.text("load").unwrap_or_default();
     let load = load.split("; slices of ").next().unwrap_or_default().to_owned();
@@ -44,8 +45,8 @@ pub(super) fn briefly(analysis: &Analysis, room: usize) -> (String, Option<Strin
     if width(&both) <= room { (both, None) } else { (load, Some(protocol)) }
 }
 
-/// Returns the protocol, and how connections were used: kept alive, closed by the server, or new
-/// for each request.
+/// Returns the protocol and the use of connections: kept alive, closed by the server, or new for
+/// each request.
 fn protocol(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     match (fact("load_protocol"), closing(analysis), fact("load_connections")) {
@@ -62,8 +63,8 @@ fn protocol(analysis: &Analysis) -> Option<String> {
     }
 }
 
-/// Returns a note naming the servers that closed most connections after one request although they
-/// should have been kept alive; `None` if no server did.
+/// Returns a note naming the servers that closed most connections after one request although the
+/// connections should have been kept alive. Returns `None` if no server did so.
 fn closing(analysis: &Analysis) -> Option<String> {
     if is_new_each(analysis) {
         return None;
@@ -71,7 +72,8 @@ fn closing(analysis: &Analysis) -> Option<String> {
     let (closing, others): (Vec<&Answers>, Vec<&Answers>) =
         analysis.answers.iter().filter(|own| own.count("sent") > 0).partition(|own| {
             let (opened, sent) = (own.count("connections"), own.count("sent"));
-            // Requests that failed or were under way at the end have no such connection.
+            // Half of the requests suffices: those that failed or were in progress at the end are
+            // not followed by a close of their connection.
             opened >= FEW_CONNECTIONS && own.count("closed_by_server") * 2 > sent
         });
     let sides = |all: &[&Answers]| -> BTreeSet<usize> {
@@ -90,10 +92,11 @@ fn closing(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// Returns a line with the connections, requests and received bytes of a subject.
+/// Returns a line with the numbers of connections and requests of a subject, and the bytes received
+/// per second.
 fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     let opened = own.count("connections");
-    // Older recordings lack the number of requests sent.
+    // Older recordings do not contain the number of sent requests.
     let sent = Some(own.count("sent")).filter(|sent| *sent > 0)?;
     let mut text = format!(
         "{} for {}",
@@ -118,7 +121,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     Some(text)
 }
 
-/// Returns a line about the connections of each subject, at most `most` lines.
+/// Returns one line for each subject about its connections, for at most `most` subjects.
 pub(super) fn all_connections(analysis: &Analysis, most: usize) -> Vec<String> {
     let told: Vec<(&Answers, String)> = analysis
         .answers

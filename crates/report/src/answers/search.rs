@@ -1,5 +1,5 @@
-//! The short screen of a search for the highest rate: the rate that each server sustains, and its
-//! latency at that rate. Everything else needs `--verbose`.
+//! The short screen output of a search for the highest rate: the rate that each server sustains,
+//! and its latency at that rate. All other results are shown with `--verbose`.
 
 use super::applied::{self, name};
 use super::{SHOWN, latency, missed_goals, notes};
@@ -11,12 +11,12 @@ use crate::{medians, scan, small_table};
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 
-/// Draws the capacities, and adds the other facts about the search to the remarks.
+/// Draws the capacities, and adds the other results of the search to the remarks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     match analysis.subjects.len() {
-        // The answer already states its capacity.
+        // The answer above already states the capacity.
         1 => analysis.answers.iter().take(1).for_each(|own| there(page, own)),
-        // The table of the scan has a row for each server.
+        // The table of the scan already has a row for each server.
         _ if scan::shows(analysis) => {}
         _ => capacities(page, analysis),
     }
@@ -25,7 +25,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     load.chain(notes(analysis)).for_each(|line| remarks.note(page, line));
 }
 
-/// Draws the latencies of the only server when it runs at its capacity.
+/// Draws the latencies of the only server at its capacity.
 fn there(page: &mut Page, own: &Answers) {
     if own.count("due") == 0 {
         return;
@@ -36,7 +36,7 @@ fn there(page: &mut Page, own: &Answers) {
     page.paragraph(2, &[(Tone::Plain, text)]);
 }
 
-/// Draws a row for each server.
+/// Draws a table with the capacity and the latencies of each server.
 fn capacities(page: &mut Page, analysis: &Analysis) {
     let places: Vec<(&str, f64)> =
         SHOWN.into_iter().filter(|(_, q)| [0.5, 0.99].contains(q)).collect();
@@ -55,7 +55,7 @@ fn capacities(page: &mut Page, analysis: &Analysis) {
     small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
 }
 
-/// Returns the capacity of a subject with its interval; `None` if no search found it.
+/// Formats the capacity of a subject with its interval; `None` if no search found a capacity.
 pub(super) fn capacity(analysis: &Analysis, subject: usize) -> Option<String> {
     let metric = analysis.metrics.iter().position(|metric| metric.name == CAPACITY)?;
     let d = analysis.subjects[subject].metrics.get(metric)?.as_ref()?;

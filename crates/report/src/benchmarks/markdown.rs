@@ -1,8 +1,8 @@
-//! A suite as Markdown, for a pull request: headline, geometric mean, one table for the metric that
-//! decides, and the differences in other metrics.
+//! A suite as Markdown, for a pull request: headline, geometric mean, one table for the primary
+//! metric, and the differences in other metrics.
 //!
-//! Deliberately short; the CSV has every row. Names may contain anything and are quoted so that
-//! they stay text.
+//! The text is deliberately short; the CSV has every row. Names may contain any characters and are
+//! escaped so that they are not interpreted as Markdown.
 
 use super::{DisplayOptions, centres, ends_of_centres, ordered, words};
 use crate::escape::escaped;
@@ -11,10 +11,10 @@ use crate::number::Column;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
 
-/// Maximum number of rows; longer comments are not read.
+/// Maximum number of rows. Longer comments on a pull request are unlikely to be read.
 const MOST_ROWS: usize = 60;
 
-/// Returns the Markdown text (GitHub's tables); every line ends with a newline.
+/// Returns the suite as Markdown with GitHub's tables. Every line ends with a newline.
 pub(crate) fn render(suite: &Analysis, shown: DisplayOptions) -> String {
     let mut text = String::new();
     for (index, table) in suite.primary_tables().enumerate() {

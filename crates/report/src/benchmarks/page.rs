@@ -1,5 +1,5 @@
-//! The self-contained page of a suite for publication: headline, forest plots, tables, findings,
-//! settings and methods in one HTML file. The template escapes everything that came from outside.
+//! The self-contained HTML page of a suite, for publication. One file contains the headline, forest
+//! plots, tables, findings, settings and methods. The template escapes all external text.
 
 use super::{DisplayOptions, centres, ends_of_centres, ordered, pictured, words};
 use crate::all_table;
@@ -16,7 +16,7 @@ use assay_analysis::analysis;
 use assay_analysis::figures::Figures;
 use assay_analysis::{Adjust, Analysis, Comparison};
 
-/// Maximum number of rows of a table; the CSV has the rest.
+/// Maximum number of rows of a table. The CSV has all rows.
 const MOST_ROWS: usize = 1000;
 
 #[derive(Template)]
@@ -52,11 +52,11 @@ struct Pictures {
     plots: Vec<Plot>,
 }
 
-/// Renders the page.
+/// Renders the HTML page of a suite.
 ///
 /// # Errors
 ///
-/// If the template can't be filled, which would be a bug.
+/// Returns an error if the template cannot be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { analysis: suite, shown, meta, command, protocol: chains, rows, tests, .. } =
         material;

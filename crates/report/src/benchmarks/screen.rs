@@ -1,8 +1,8 @@
-//! The screen of a suite: the headline, the geometric mean, a table for the metric that decides,
-//! the rows of other metrics that differ, and remarks, each once.
+//! The screen output of a suite: the headline, the geometric mean, a table for the primary metric,
+//! the rows of other metrics that differ, and remarks without repetitions.
 //!
-//! On narrow pages, names and headings are shortened in the middle first, then the intervals are
-//! dropped, then the medians; finally every row gets its own lines.
+//! On a narrow screen, names and headings are shortened in the middle first. Then the intervals are
+//! dropped, then the medians. If that is not enough, every row gets lines of its own.
 
 use super::{DisplayOptions, centres, ends_of_centres, ordered, toggles, words};
 use crate::all_table;
@@ -17,18 +17,18 @@ use assay_analysis::{Analysis, Comparison, Role};
 use assay_data::Severity;
 use assay_data::list;
 
-/// Maximum number of rows of a table; further rows are counted, and the files contain all.
+/// Maximum number of rows of a table. Further rows are only counted; the JSON and the CSV have all.
 const MOST_ROWS: usize = 200;
-/// Maximum width of names in a table.
+/// Maximum width of names in a table, in columns of text.
 const WIDEST_NAME: usize = 60;
-/// Minimum width of names in a table.
+/// Minimum width to which names in a table are shortened, in columns of text.
 const NARROWEST_NAME: usize = 10;
-/// Maximum width of a side's heading.
+/// Maximum width of a side's heading, in columns of text.
 const WIDEST_SIDE: usize = 20;
-/// Maximum width of a side's heading if space is short.
+/// Maximum width of a side's heading if space is short, in columns of text.
 const NARROWEST_SIDE: usize = 10;
 
-/// Returns the screen as text, each line ending in a newline. O(rows log rows).
+/// Returns the screen output as text. Every line ends with a newline. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let mut remarks = remarks::List::new(shown.remarks);
@@ -72,11 +72,12 @@ fn close(mut page: Page, mut remarks: remarks::List, suite: &Analysis) -> String
     page.finish()
 }
 
-/// Draws a table for every non-deciding metric that differs on some row (with `all_metrics`, for
-/// all of them). The remaining metrics are only named in a remark, one line per side.
+/// Draws a table for every metric other than the primary one that has rows with a difference. With
+/// `all_metrics`, draws all of these metrics. The remaining metrics are only named in a remark, one
+/// line per side.
 fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown: DisplayOptions) {
-    // Metrics that are only named are collected by side, one line each, since repeating the sides
-    // with every metric would hide the metrics.
+    // Metrics that are only named are collected by side. Repeating the sides with every metric
+    // would make the metrics hard to find.
     let mut named: Vec<OmittedMetrics> =
         (1..suite.sides.len()).map(|_| OmittedMetrics::default()).collect();
     for table in suite.tables().filter(|table| table.metric != suite.primary) {
@@ -118,10 +119,10 @@ fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown:
     }
 }
 
-/// The metrics of one side that have no row on the screen.
+/// The metrics of one side that are named in a remark instead of shown in a table.
 #[derive(Default)]
 struct OmittedMetrics {
-    /// The compared sides in words, if there are several.
+    /// The compared sides in words; `None` if there are only two.
     sides: Option<String>,
     nothing: Vec<String>,
     unknown: Vec<String>,
@@ -137,7 +138,7 @@ fn draw_table(
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     let rows: Vec<&Comparison> = rows.into_iter().take(MOST_ROWS).collect();
     let names: Vec<String> = rows.iter().map(|row| page.spelled(&suite.row_of(row).name)).collect();
-    // Names and headings are shortened before numbers are dropped.
+    // The layouts to try, in order. Names and headings are shortened before numbers are dropped.
     let choices = [
         (true, Some(WIDEST_SIDE)),
         (true, Some(NARROWEST_SIDE)),
@@ -154,7 +155,8 @@ fn draw_table(
             let mut names = page.fitted(&names, room);
             let heading = page.spelled(&label(&suite.metrics[table.metric]));
             let heading = page.shortened(&heading, room);
-            // The heading has its own space, so that the headings of the sides keep theirs.
+            // The first name is padded to the width of the heading, so that the headings of the
+            // sides are not shifted.
             if let Some(first) = names.first_mut() {
                 *first += &" ".repeat(width(&heading).saturating_sub(width(first)));
             }
@@ -186,7 +188,8 @@ fn draw_table(
     }
 }
 
-/// Returns the scale and the number of decimals for a row: those of the whole table if possible.
+/// Returns the scale and the number of decimals for a row. They are those of the whole table if
+/// possible.
 fn scale(suite: &Analysis, table: &Table<'_>, ends: [f64; 2], row: &Comparison) -> Column {
     let (x, y) = centres(row);
     Column::for_row(&suite.metrics[table.metric].unit, ends, &[x, y], &[])
@@ -230,7 +233,7 @@ fn tone(row: &Comparison) -> Tone {
     if row.role == Role::Control { Tone::Plain } else { tone_in_table(row) }
 }
 
-/// Draws two lines for every row, on pages too narrow for any table.
+/// Draws two lines for every row, for screens too narrow for a table.
 fn draw_lines(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {
     page.paragraph(2, &[(Tone::Quiet, label(&suite.metrics[table.metric]))]);
     for row in rows {

@@ -1,5 +1,6 @@
-//! Settings of a suite, each compared with no setting: a sentence on which are worthwhile, the
-//! effect of each on the total time and memory, and the tests that gain most.
+//! Settings of a suite, each compared with the suite without settings. The output is a sentence on
+//! which settings are worthwhile, the effect of each on the total time and memory, and the tests
+//! that gain most.
 //!
 //! A setting is worthwhile if the whole suite's verdict is `faster`, and has no relevant effect if
 //! the verdict is `equivalent`. Because several settings may save the same seconds, the combined
@@ -18,11 +19,11 @@ use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Metric, Unit};
 
 /// Environment fact that marks the sides as settings. Its value is the name of the side with all
-/// settings together, or empty if there is none.
+/// settings together, or empty if there is no such side.
 pub const TOGETHER: &str = "toggles_together";
 /// Name of the memory metric.
 const MEMORY: &str = "max_rss";
-/// Number of tests named for each setting, those with the largest gains.
+/// Maximum number of tests named for each setting. The tests with the largest gains are named.
 const NAMED: usize = 3;
 /// Minimum gain of a named test, as a share of the total gain.
 const WORTH_NAMING: f64 = 0.01;
@@ -31,7 +32,7 @@ const WORTH_NAMING: f64 = 0.01;
 struct Effect<'a> {
     name: &'a str,
     side: usize,
-    /// Comparison of the whole suite.
+    /// Comparison of the time of the whole suite.
     time: &'a Comparison,
     memory: Option<&'a Comparison>,
 }
@@ -49,7 +50,8 @@ fn is_whole(suite: &Analysis, c: &Comparison) -> bool {
     suite.row_of(c).name == WHOLE_SUITE
 }
 
-/// Returns the settings, and the side with all of them together.
+/// Returns the effect of each single setting, and the effect of all settings together if that was
+/// measured.
 fn effects<'a>(suite: &'a Analysis) -> (Vec<Effect<'a>>, Option<Effect<'a>>) {
     let all = together(suite).unwrap_or_default();
     let memory = |of: usize| suite.secondary_of(of, MEMORY);
@@ -113,9 +115,9 @@ fn saved(own: &Effect<'_>) -> Option<(f64, f64)> {
     Some((-interval.upper, -interval.lower))
 }
 
-/// Returns a note if all settings together save less than the helpful settings save in total: if
-/// the sum of the lower bounds of the individual savings exceeds the upper bound of the combined
-/// saving.
+/// Returns a note if all settings together save less than the sum of what each helpful setting
+/// saves alone. That is the case if the sum of the lower bounds of the individual savings exceeds
+/// the upper bound of the combined saving.
 fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     let used: Vec<&Effect<'_>> =
         each.iter().filter(|own| own.time.decision.verdict == Verdict::Faster).collect();
@@ -132,7 +134,7 @@ fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     })
 }
 
-/// Returns the helpful settings that use more memory.
+/// Returns a note on the helpful settings that use more memory; `None` if there are none.
 fn memory(each: &[Effect<'_>]) -> Option<String> {
     let dear = each.iter().filter(|own| {
         let more = own.memory.is_some_and(|memory| memory.decision.verdict == Verdict::Slower);
@@ -195,14 +197,15 @@ fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Ef
         changes.extend(rows.iter().map(|own| page.spelled(&change(own))));
         columns.push(Cells::left("", changes, Tone::Quiet, 1));
     }
-    // Memory is dropped before times.
+    // Columns are dropped from the right, so memory is dropped before times.
     while width_of(&columns) > page.table_width() && columns.len() > 2 {
         columns.pop();
     }
     draw_columns(page, &columns, names.len());
 }
 
-/// Returns the tests known to gain most from a helpful setting.
+/// Returns a line with the tests known to gain most from a helpful setting; `None` if the setting
+/// is not known to help.
 fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
     if own.time.decision.verdict != Verdict::Faster {
         return None;
@@ -246,10 +249,11 @@ mod tests {
         Metric, Observation, Plan, Row, Samples, StopReason, StopRule, Subject, Threshold, Unit,
     };
 
-    /// A side's run: its name, the times of the whole and the two tests, and the memory.
+    /// A run of one side: name of the side, times of the whole suite and of its two tests, and
+    /// memory.
     type Takes = (&'static str, [f64; 3], f64);
 
-    /// Renders runs of a suite under these settings, in blocks.
+    /// Renders the screen output for a suite measured in blocks under the settings `sides`.
     fn screen(sides: &[Takes]) -> String {
         let metrics = vec![Metric::wall(), Metric::lower("max_rss", Unit::Byte)];
         let mut samples = Samples::new(metrics);

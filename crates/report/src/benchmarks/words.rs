@@ -1,5 +1,5 @@
-//! A suite in words: the headline of a table, the geometric mean, the verdict of a row, and its
-//! missing parts.
+//! Phrases about a suite: the headline of a table, the geometric mean, the verdict of a row, and
+//! the reasons for missing results.
 
 use crate::charts::whole_name;
 use crate::findings;
@@ -14,7 +14,7 @@ use assay_data::list;
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Better, Design, Finding, Metric};
 
-/// Maximum number of benchmarks named in a note; more are counted.
+/// Maximum number of benchmarks named in a note. Further ones are only counted.
 const NAMED: usize = 3;
 
 /// Returns the name of a side as used in a sentence.
@@ -22,8 +22,8 @@ fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// Returns the row for the whole suite, and the table without that row, so that only the parts are
-/// counted.
+/// Returns the row for the whole suite, and the table without that row, so that the whole suite is
+/// not counted as one of its parts.
 fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
     let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
     let whole = table.rows.iter().find(is_whole).copied();
@@ -31,8 +31,8 @@ fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Ta
     (whole, Table { rows: parts, ..table.clone() })
 }
 
-/// Returns `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; for a test suite,
-/// the result for the whole suite comes first.
+/// Returns the number of rows with each verdict, such as `3 of 11 benchmarks are slower, 2 faster,
+/// 4 equivalent, 2 not known`. For a test suite, the result for the whole suite comes first.
 pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
     let (whole, parts) = whole(suite, table);
     let Some(whole) = whole else { return of_rows(suite, &parts) };
@@ -92,7 +92,7 @@ pub(crate) fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     format!("{of} against {against}: {}{different}", counts(suite, table))
 }
 
-/// Returns a statement of how certain the headline is, with the threshold.
+/// Returns the confidence of the headline, the threshold, and a note if dependence was not tested.
 pub(crate) fn sureness(suite: &Analysis) -> String {
     let sure = number::chosen_percent(suite.plan.confidence);
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
@@ -121,11 +121,12 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
     format!("{how}; threshold {}{untested}", number::threshold(&suite.plan.threshold))
 }
 
-/// Returns a statement on rows without a direction: `11 of 13 benchmarks within ± 2.6 %;
-/// BM_map/100000 within ± 9.1 %`. `None` if every row has a verdict, or if differences are not
-/// ratios. If a few rows are known much less precisely than the rest, they are named.
+/// Returns a statement on the precision of rows without a direction, such as `11 of 13 benchmarks
+/// within ± 2.6 %; BM_map/100000 within ± 9.1 %`. Rows that are known much less precisely than the
+/// rest are named if they are few. Returns `None` if no row is inconclusive, or if differences are
+/// not ratios.
 pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
-    /// Minimum factor by which a row's bound exceeds the previous one to count as much less
+    /// Minimum ratio of a row's bound to the next smaller one for the row to count as much less
     /// precise.
     const MUCH: f64 = 1.5;
     /// Maximum number of rows named.
@@ -145,7 +146,7 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all_rows = judged().count();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
-    // The earliest gap among the last few rows.
+    // Find the first large gap, which may only be among the last few rows.
     let from = n.saturating_sub(NAMED).max(1);
     let cut = (from..n).find(|&i| bounds[i].0 >= MUCH * bounds[i - 1].0).unwrap_or(n);
     let within = |share: f64| format!("within ± {}", number::percent(share));
@@ -163,17 +164,18 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(told)
 }
 
-/// Returns the separator between the two names of a ratio; spaces are added for paths, where the
-/// end of the first would be unclear.
+/// Returns the separator between the two names of a ratio. Paths are separated with spaces, since
+/// it would otherwise be unclear where the first one ends.
 pub(crate) fn by(one: &str, other: &str) -> &'static str {
     if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
 }
 
-/// Minimum number of benchmarks for showing a geometric mean: the mean of a few benchmarks is
-/// representative neither of them nor of others.
+/// Minimum number of benchmarks for showing a geometric mean. The mean of only a few benchmarks
+/// represents neither them nor other benchmarks.
 const FEWEST_IN_MEAN: usize = 10;
 
-/// Returns the geometric mean of a table, with its intervals; `None` for few benchmarks.
+/// Returns a line with the geometric mean of a table and its intervals; `None` if there are too few
+/// benchmarks.
 pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let found = table.mean.filter(|mean| mean.rows >= FEWEST_IN_MEAN)?;
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
@@ -199,14 +201,15 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(line)
 }
 
-/// Returns the lines that explain what the verdicts are based on: which benchmarks execute changed
-/// code, how far the others moved, and how far the reference moved against itself.
+/// Returns the lines that explain the basis of the verdicts: which benchmarks execute changed code,
+/// how much the other benchmarks changed, and how much the reference differed from itself.
 pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
     let stated = findings::about_code(suite);
     stated.map(|finding| finding.message.clone()).chain(floor(suite))
 }
 
-/// Returns the difference of the reference from itself, if it was measured twice.
+/// Returns a note on the largest difference of the reference from itself; `None` if the reference
+/// was not measured twice.
 fn floor(suite: &Analysis) -> Option<String> {
     let moved = |c: &Comparison| Some((c.ratio?.estimate - 1.0).abs());
     let all = suite.controls.iter().filter_map(|c| Some((moved(c)?, c)));
@@ -216,8 +219,8 @@ fn floor(suite: &Analysis) -> Option<String> {
     Some(format!("the floor of this run: {side}, measured twice, moved by up to {most} ({row})"))
 }
 
-/// Returns `faster` or `slower` for a time that someone waits for, otherwise a word about the
-/// values.
+/// Returns the word for a better or worse value: `faster` or `slower` for times, otherwise `lower`
+/// or `higher`.
 fn won(metric: &Metric, better: bool) -> &'static str {
     let words = wording(metric);
     match (words.is_time, better == (metric.better == Better::Lower)) {
@@ -277,8 +280,8 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
     })
 }
 
-/// Returns the change of a row with its interval; without a ratio, the difference in the metric's
-/// unit.
+/// Formats the change of a row, with its interval if requested. If there is no ratio, formats the
+/// difference in the metric's unit.
 pub(crate) fn effect(suite: &Analysis, row: &Comparison, with_interval: bool) -> String {
     let c = &row;
     let unit = &suite.metrics[c.metric].unit;
@@ -312,7 +315,8 @@ fn before(ratio: &str) -> String {
     ratio.split(" [").next().unwrap_or_default().to_owned()
 }
 
-/// Formats a value in its row's scale; a value with many leading zeros uses a power of ten.
+/// Formats a value in its row's scale. Values with many leading zeros are written with a power of
+/// ten.
 pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit) -> String {
     let text = column.with_unit(value);
     if !text.trim_start_matches('-').starts_with("0.0000") || value == 0.0 {
@@ -322,7 +326,7 @@ pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit
     format!("{:.1e} {}", value / scale.factor, scale.symbol).trim_end().to_owned()
 }
 
-/// Returns the title of a table: the metric, and the side if there are several.
+/// Returns the title of a table: the metric, followed by the sides if there are more than two.
 pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     let metric = whole_name(&suite.metrics[table.metric]);
     match sides(suite, table) {
@@ -331,8 +335,8 @@ pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     }
 }
 
-/// Returns a note, for display below a table, that explains ratios disagreeing with the values
-/// shown next to them; `None` if no ratio disagrees.
+/// Returns a note, for display below a table, that explains ratios which disagree with the values
+/// shown next to them. Returns `None` if no ratio disagrees.
 pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<String> {
     let ends = super::ends_of_centres(rows);
     let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
@@ -360,8 +364,8 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Explains what the effect of a row means, if the adjacent medians suggest a different size or
-/// even a different direction.
+/// Explains the meaning of a row's effect, for rows whose medians suggest a different size or even
+/// a different direction.
 fn what_effect_is(suite: &Analysis, row: &Comparison, in_direction: bool) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",
@@ -381,17 +385,17 @@ fn what_effect_is(suite: &Analysis, row: &Comparison, in_direction: bool) -> Str
     )
 }
 
-/// Returns the sides a table compares, if there are several: `new against old`.
+/// Names the two sides that a table compares, such as `new against old`; `None` if there are only
+/// two sides.
 pub(crate) fn sides(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     (suite.sides.len() > 2)
         .then(|| format!("{} against {}", side(suite, table.side), side(suite, 0)))
 }
 
-/// Returns true if the effect of a row and the values printed next to it point in different
-/// directions.
+/// Returns true if the effect of a row and the values shown next to it have opposite directions.
 fn is_contradicted(suite: &Analysis, row: &Comparison, ends: [f64; 2]) -> bool {
     let c = &row;
-    // The ratio of summaries is that of the values shown.
+    // The ratio of summaries is the ratio of the values shown.
     if c.basis == Basis::Summary {
         return false;
     }
@@ -406,25 +410,26 @@ fn is_contradicted(suite: &Analysis, row: &Comparison, ends: [f64; 2]) -> bool {
         }
         _ => c.shift.estimate,
     };
-    // Differences of the printed values: a difference hidden by rounding needs no explanation.
+    // The printed values are compared too: a difference hidden by rounding needs no explanation.
     effect * (y - x) < 0.0 && value(&column, x, unit) != value(&column, y, unit)
 }
 
-/// Returns true if a row is marked with a star.
+/// Returns true if a row is marked with a star, that is, if its difference may be below the
+/// threshold.
 pub(crate) fn is_starred(row: &Comparison) -> bool {
     row.decision.may_not_matter()
 }
 
-/// Returns the legend for the star.
+/// Returns the legend that explains the star after a verdict.
 pub(crate) fn star(suite: &Analysis) -> String {
     format!("* possibly by less than {}", number::threshold(&suite.plan.threshold))
 }
 
-/// Returns the findings that are not already stated elsewhere. Of several findings of one kind,
-/// only the first is returned, with the number of others.
+/// Returns the findings that are not already stated elsewhere. Of several similar findings, only
+/// the first is returned, with a note on the others.
 pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
-        // The readers of both sides may report the same message.
+        // The importers of both sides may report the same message.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
         let is_said = topic(&finding.code) == Topic::Design || findings::is_about_code(finding);
         !is_said && !suite.findings[..*place].iter().any(same)

@@ -1,5 +1,5 @@
-//! Uncertainty: resampled standard deviations, and the differences an experiment could have
-//! detected.
+//! Plots of uncertainty: resampled standard deviations, and the differences that an experiment
+//! could have detected.
 
 use super::differences::framed;
 use super::frame::{Axis, Frame};
@@ -14,17 +14,18 @@ fn resampled<'a>(sheet: &'a Sheet<'_>) -> Vec<(usize, &'a Resampled)> {
     subjects.filter_map(|(i, s)| Some((i, s.deviation.as_ref()?))).collect()
 }
 
-/// Draws the resampled standard deviations; `None` if nothing was resampled.
+/// Draws histograms of the resampled standard deviations; `None` if nothing was resampled.
 pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let found = resampled(sheet);
     let ends = |r: &Resampled| (r.bins.0, r.bins.0 + r.bins.1 * r.counts.len() as f64);
     let (low, high) =
         found.iter().map(|(_, r)| ends(r)).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))?;
-    // Bins of different widths are drawn with the same area.
+    // Heights are densities, so that histograms with different bin widths have equal areas.
     let height = |r: &Resampled, count: u32| f64::from(count) / r.resamples as f64 / r.bins.1;
     let heights = found.iter().flat_map(|(_, r)| r.counts.iter().map(|&c| height(r, c)));
     let tallest = |r: &Resampled| r.counts.iter().map(|&c| height(r, c)).fold(0.0, f64::max);
-    // A much more certain subject would flatten the others; in that case each has its own height.
+    // A very narrow histogram would make the others look flat. In that case each histogram has its
+    // own vertical scale.
     let most = heights.fold(0.0, f64::max);
     let least = found.iter().map(|(_, r)| tallest(r)).fold(f64::INFINITY, f64::min);
     let own = most > 8.0 * least;
@@ -84,7 +85,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Formats the number of resamples: `2,000`, `1,428 to 2,000`.
+/// Formats the number of resamples, such as `2,000`, or `1,428 to 2,000` if subjects differ.
 fn number_of(found: &[(usize, &Resampled)]) -> String {
     let all = || found.iter().map(|(_, r)| r.resamples);
     let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
@@ -101,11 +102,12 @@ fn interval_names(found: &[(usize, &Resampled)]) -> String {
     used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")
 }
 
-/// Draws quantiles of the resampled standard deviations against those of a normal distribution;
-/// `None` if nothing was resampled.
+/// Draws the quantiles of the resampled standard deviations against those of a normal distribution.
+/// Returns `None` if nothing was resampled.
 pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     let found = resampled(sheet);
-    // In units of each subject's standard deviation, so that all subjects share one line.
+    // Quantiles are in units of the standard deviation of each subject's resamples, so that all
+    // subjects share one reference line.
     let standard = |r: &Resampled| -> Vec<(f64, f64)> {
         let n = r.normal.len() as f64;
         let mean = r.normal.iter().map(|p| p.0).sum::<f64>() / n;
@@ -146,7 +148,8 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Draws the power against the size of the difference; `None` if no comparison has a power curve.
+/// Draws the probability of detection against the size of the difference. Returns `None` if no
+/// comparison has a power curve.
 pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let found: Vec<(usize, &PowerCurve)> =
         sheet.figures.between.iter().filter_map(|b| Some((b.of, b.power.as_ref()?))).collect();
@@ -207,14 +210,14 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Space needed for the label next to the threshold line.
+/// Width needed for the label next to the threshold line, in sheet units (about a pixel each).
 const THRESHOLD_ROOM: f64 = 70.0;
 
 fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f64) {
     let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
     scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
     let at = frame.across(threshold);
-    // No curve exceeds 100 %.
+    // The label is at the top, above all curves, since no curve exceeds 100 %.
     let down = frame.top + 11.0;
     let (across, anchor) = if at - frame.left > THRESHOLD_ROOM {
         (at - 4.0, Anchor::End)

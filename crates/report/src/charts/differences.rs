@@ -1,4 +1,5 @@
-//! Subjects compared with their reference: all differences, and the differences block by block.
+//! Plots of subjects compared with their reference: all differences, the differences block by
+//! block, and the differences of quantiles.
 
 use super::frame::{Axis, Frame};
 use super::over_time::{share, trace};
@@ -9,7 +10,7 @@ use assay_analysis::Scale;
 use assay_analysis::figures::{Between, QuantileDifference};
 use assay_data::Unit;
 
-/// Returns a frame of the usual size below a legend of these subjects.
+/// Returns a frame of the usual size below a legend of the given subjects.
 pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) -> (Scene, Frame) {
     sheet.legend(subjects).framed(x, y, HEIGHT)
 }
@@ -25,8 +26,8 @@ fn whose(sheet: &Sheet<'_>, between: &[&Between]) -> String {
     }
 }
 
-/// Draws the distribution of the differences with the estimate and its interval; `None` if there
-/// are no differences.
+/// Draws the distribution of the differences, with the estimate and its interval. Returns `None` if
+/// there are no differences.
 pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     let drawn: Vec<&Between> =
         sheet.figures.between.iter().filter(|b| !b.differences.is_empty()).collect();
@@ -49,7 +50,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
             scene.area(area, ink, 0.12);
         }
         if let Some(interval) = b.comparison.shift.interval.filter(|i| i.is_bounded()) {
-            // Keep a narrow interval visible.
+            // A minimum width keeps narrow intervals visible.
             let (from, to) = (frame.across(interval.lower), frame.across(interval.upper));
             let air = ((1.5 - (to - from)) / 2.0).max(0.0);
             scene.rectangle((from - air, frame.top), (to + air, frame.bottom()), ink, 0.22);
@@ -81,7 +82,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Draws the difference block by block; `None` if there are no blocks.
+/// Draws the difference block by block; `None` if there are fewer than two blocks.
 pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
     let of_blocks = |b: &&Between| b.blocks.is_some();
     let drawn: Vec<&Between> = sheet.figures.between.iter().filter(of_blocks).collect();
@@ -134,7 +135,8 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Returns true if quantiles are shown as ratios.
+/// Returns true if the differences of quantiles are shown as ratios, that is, if all ratios have
+/// intervals.
 fn as_ratios(between: &[&Between]) -> bool {
     between.iter().all(|b| b.quantiles.iter().all(|q| q.ratio_interval.is_some()))
 }

@@ -1,28 +1,28 @@
-//! The distribution of the values: densities, empirical distributions, boxes.
+//! Plots of the distribution of the values: densities, empirical distributions, and box plots.
 
 use super::frame::{Axis, Frame};
 use super::over_time::counted;
 use super::scene::{Anchor, Ink, Position, Scene, dashes};
 use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH, capital};
 
-/// Height of a row: a box and its name.
+/// Height of a row (a box plot and its name), in sheet units (about a pixel each).
 const ROW: f64 = 62.0;
-/// Height of the violin drawn in a row.
+/// Height of the violin drawn in a row, in sheet units (about a pixel each).
 const VIOLIN: f64 = 34.0;
-/// Maximum number of values drawn as dots below their density.
+/// Maximum number of values for which each value is drawn as a dot below the density.
 const RUG_UP_TO: usize = 60;
 
-/// Returns the value axis shared by these pictures.
+/// Returns the horizontal axis of the values, which all pictures of this module share.
 fn values(sheet: &Sheet<'_>) -> Axis {
     let view = &sheet.figures.view;
-    // A density extends somewhat beyond the values.
+    // The estimated density extends slightly beyond the values.
     let curve = sheet.figures.subjects.iter().flat_map(|s| &s.shape.density).map(|p| p.0);
     let curve = curve.filter(|x| !view.logarithmic || *x > 0.0);
     let (low, high) = curve.fold((view.low, view.high), |(l, h), x| (l.min(x), h.max(x)));
     Axis::of(&sheet.metric, &sheet.figures.metric.unit, low, high, view.logarithmic)
 }
 
-/// Draws the overlaid densities; `None` if no subject has one.
+/// Draws the densities of all subjects in one frame; `None` if no subject has a density.
 pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     let subjects = &sheet.figures.subjects;
     let most = subjects.iter().flat_map(|s| &s.shape.density).map(|p| p.1).fold(0.0, f64::max);
@@ -67,7 +67,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Draws the overlaid empirical distributions.
+/// Draws the empirical distribution functions of all subjects in one frame.
 pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     let y = Axis::of_shares("share of values up to here", 0.0, 1.0);
     let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
@@ -97,7 +97,7 @@ pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     }
 }
 
-/// Draws a box with its violin for every subject.
+/// Draws a box plot and a violin plot for every subject.
 pub(super) fn boxes(sheet: &Sheet<'_>) -> Chart {
     let subjects = &sheet.figures.subjects;
     let height = ROW * subjects.len() as f64;

@@ -1,5 +1,5 @@
-//! A suite at a glance: the ratio of every row with its interval, in rows around the line of
-//! no difference.
+//! A forest plot of a suite: one line per row, with the ratio and its interval. A vertical line
+//! marks no difference.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Ink, LETTERS, Position, Scene};
@@ -14,14 +14,14 @@ use assay_data::{Threshold, Unit};
 
 /// Maximum number of rows drawn.
 const MOST: usize = 60;
-/// Height of a row.
+/// Height of a row, in sheet units (about a pixel each).
 const ROW: f64 = 17.0;
-/// Maximum length of a name.
+/// Maximum length of a name, in characters.
 const NAME: usize = 24;
-/// Ranges of ratios wider than this use a logarithmic axis.
+/// Ratio of the largest to the smallest value above which the axis is logarithmic.
 const WIDE: f64 = 1.5;
 
-/// Returns one plot per side for the metric that decides; none if no row has a ratio.
+/// Returns one plot per side for the primary metric; empty if no row has a ratio.
 pub fn charts(suite: &Analysis, sort: Sort) -> Vec<Chart> {
     suite.primary_tables().filter_map(|table| chart(suite, &table, sort)).collect()
 }
@@ -68,7 +68,8 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
         .collect();
     let y = Axis::with_ticks("", 0.0, count, ticks);
     let (top, height) = (LETTERS, ROW * count);
-    // Names of benchmarks have many wide letters, more than the usual estimate allows for.
+    // Benchmark names contain many wide letters, for which the usual estimate of the text width is
+    // too small.
     let left = y.room() * 1.15;
     let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
     let frame = Frame { left, top, width: WIDTH - left - RIGHT, height, x, y };

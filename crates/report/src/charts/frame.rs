@@ -1,5 +1,5 @@
-//! Axes: the mapping from values to positions on the sheet, with ticks and titles, shared by all
-//! pictures.
+//! Axes shared by all pictures: the mapping from values to positions on the sheet, with ticks and
+//! titles.
 //!
 //! The title of the vertical axis is horizontal, at its upper end, since rotated text is hard to
 //! read.
@@ -12,14 +12,15 @@ use assay_data::Unit;
 const ACROSS: usize = 5;
 /// Target number of ticks on a vertical axis.
 const DOWN: usize = 4;
-/// Space between a tick's label and the frame.
+/// Space between a tick's label and the frame, in sheet units (about a pixel each).
 const GAP: f64 = 5.0;
-/// Space between two adjacent labels.
+/// Minimum space between two adjacent labels, in sheet units (about a pixel each).
 const APART: f64 = 8.0;
-/// Minimum space to the left of a vertical axis, for the labels of its ticks.
+/// Minimum space to the left of a vertical axis for the labels of its ticks, in sheet units (about
+/// a pixel each).
 const USUAL_ROOM: f64 = 54.0;
 
-/// The values of one axis.
+/// An axis of a plot: the range of its values, its ticks and its title.
 #[derive(Clone, Debug)]
 pub struct Axis {
     low: f64,
@@ -27,12 +28,12 @@ pub struct Axis {
     logarithmic: bool,
     ticks: Vec<(f64, String)>,
     title: String,
-    /// Size of the display unit in base units, and its symbol; `None` if the axis does not show
-    /// numbers.
+    /// Size of the display unit in base units, and its symbol. `None` if positions on the axis
+    /// cannot be read as numbers.
     told_in: Option<(f64, String)>,
 }
 
-/// Positions are resolved to a four-hundredth of the frame's length, about a pixel.
+/// Number of positions along an axis that can be told apart. One position is about a pixel.
 const PIXELS: f64 = 400.0;
 
 impl Axis {
@@ -59,12 +60,12 @@ impl Axis {
     /// Returns an axis of counts from `first` to `last`.
     pub fn counting(name: &str, first: f64, last: f64) -> Self {
         if last <= first {
-            // A single count is in the middle, and the only one labeled.
+            // A single count is at the center of the axis and is its only label.
             let ticks = vec![(first, format!("{first}"))];
             return Self::with_ticks(name, first - 0.5, first + 0.5, ticks);
         }
         let mut ticks = ticks::linear(first, last, &Unit::One, ACROSS).ticks;
-        // Counts have no fractional ticks.
+        // Only whole numbers are labeled, since counts have no fractions.
         if last - first < 10.0 {
             ticks.retain(|(at, _)| at.fract() == 0.0);
             ticks.iter_mut().for_each(|(at, text)| *text = format!("{at}"));
@@ -74,7 +75,7 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
-    /// Returns an axis of chosen values, which are its ticks.
+    /// Returns an axis with a tick at each of the given values.
     pub fn of_values(name: &str, mut values: Vec<f64>, logarithmic: bool) -> Self {
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -85,18 +86,18 @@ impl Axis {
         Self { low, high, logarithmic, ticks, title: name.to_owned(), told_in }
     }
 
-    /// Returns an axis with these ticks and ends.
+    /// Returns a linear axis with the given ticks and ends.
     pub fn with_ticks(name: &str, low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in: None }
     }
 
-    /// Returns the axis with its positions treated as plain numbers, without a unit.
+    /// Returns the axis with its positions read as plain numbers, without a unit.
     #[must_use]
     pub fn of_numbers(self) -> Self {
         Self { told_in: Some((1.0, String::new())), ..self }
     }
 
-    /// Returns an axis of shares between two ends, in percent, with a margin above and below.
+    /// Returns an axis of shares, labeled in percent, with a margin below `low` and above `high`.
     pub fn of_shares(name: &str, low: f64, high: f64) -> Self {
         let found = ticks::linear(low * 100.0, high * 100.0, &Unit::Other(String::new()), DOWN);
         let ticks = found.ticks.into_iter().map(|(at, text)| (at / 100.0, format!("{text} %")));
@@ -106,7 +107,8 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
-    /// Returns an axis without numbers from 0 to somewhat above `high`, for relative heights only.
+    /// Returns an axis without numbers, from 0 to slightly above `high`. It shows relative heights
+    /// only.
     pub fn silent(name: &str, high: f64) -> Self {
         let high = if high > 0.0 { high * 1.06 } else { 1.0 };
         Self::with_ticks(name, 0.0, high, Vec::new())
@@ -118,8 +120,8 @@ impl Axis {
         Self { title: String::new(), ..self }
     }
 
-    /// Returns the space to the left of a vertical axis that its labels need. It is the same for
-    /// all labels of usual width, so that frames are aligned.
+    /// Returns the space to the left of a vertical axis that its labels need, in sheet units (about
+    /// a pixel each). It is equal for all labels of usual width, so that frames are aligned.
     pub fn room(&self) -> f64 {
         let widest =
             self.ticks.iter().map(|(_, text)| text_width(text, LETTERS)).fold(0.0, f64::max);
@@ -134,12 +136,12 @@ impl Axis {
         known.then_some(Ruler { low, high, logarithmic: self.logarithmic, symbol, decimals })
     }
 
-    /// Returns true if a value is on the axis.
+    /// Returns true if a value is within the range of the axis.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Returns the relative position of a value between the ends, from 0 to 1, clamped.
+    /// Returns the position of a value relative to the ends of the axis, clamped to 0 to 1.
     fn share(&self, value: f64) -> f64 {
         let scale = |v: f64| if self.logarithmic { v.ln() } else { v };
         let (low, high) = (scale(self.low), scale(self.high));
@@ -148,7 +150,8 @@ impl Axis {
     }
 }
 
-/// Returns the unit for positions between two ends; plain numbers are not scaled.
+/// Returns the display unit for values between two ends: its size in base units, and its symbol.
+/// Plain numbers and unknown units are not scaled.
 fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
     Some(match unit {
         Unit::One => (1.0, String::new()),
@@ -166,7 +169,7 @@ pub(super) fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
     values.into_iter().fold(ends, |[low, high], value| [low.min(value), high.max(value)])
 }
 
-/// Formats a chosen value as it was typed, or nearly so.
+/// Formats a chosen value approximately as the user typed it.
 pub(crate) fn plain(value: f64) -> String {
     if (1e-4..1e9).contains(&value.abs()) || value == 0.0 {
         format!("{value}")
@@ -175,8 +178,8 @@ pub(crate) fn plain(value: f64) -> String {
     }
 }
 
-/// Returns the ends with a margin: 3 % of the range, or part of the value itself if the range is
-/// empty.
+/// Returns the two ends, moved outwards by a margin of 3 % of the range. If the range is empty, the
+/// margin is 5 % of the value (linear) or 2 % (logarithmic).
 fn aired(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
     if logarithmic {
         let air = ((high.ln() - low.ln()) * 0.03).max(0.02).exp();
@@ -193,13 +196,13 @@ fn aired(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
 /// Two axes and the rectangle between them.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Left edge.
+    /// Left edge, in sheet units (about a pixel each).
     pub left: f64,
-    /// Upper edge.
+    /// Upper edge, in sheet units (about a pixel each).
     pub top: f64,
-    /// Length of the horizontal axis.
+    /// Length of the horizontal axis, in sheet units (about a pixel each).
     pub width: f64,
-    /// Length of the vertical axis.
+    /// Length of the vertical axis, in sheet units (about a pixel each).
     pub height: f64,
     /// The horizontal axis.
     pub x: Axis,
@@ -218,33 +221,33 @@ impl Frame {
         self.top + self.height * (1.0 - self.y.share(value))
     }
 
-    /// Returns the position of a point.
+    /// Returns the position on the sheet of a point given by its values on both axes.
     pub fn place(&self, (x, y): (f64, f64)) -> Position {
         (self.across(x), self.down(y))
     }
 
-    /// Returns the lower edge.
+    /// Returns the vertical position of the lower edge.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
-    /// Returns the right edge.
+    /// Returns the horizontal position of the right edge.
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    /// Returns a vertical line through the whole frame.
+    /// Returns a vertical line through the whole frame at `value` on the horizontal axis.
     pub fn upright(&self, value: f64) -> Vec<Position> {
         vec![(self.across(value), self.top), (self.across(value), self.bottom())]
     }
 
-    /// Returns a horizontal line through the whole frame.
+    /// Returns a horizontal line through the whole frame at `value` on the vertical axis.
     pub fn level(&self, value: f64) -> Vec<Position> {
         vec![(self.left, self.down(value)), (self.right(), self.down(value))]
     }
 
-    /// Draws grid, axes, ticks and titles; horizontal labels only if this is the lowest of several
-    /// frames.
+    /// Draws grid, axes, ticks and titles. The labels and the title of the horizontal axis are
+    /// drawn only if `lowest` is set, that is, for the lowest of several frames.
     pub fn draw(&self, scene: &mut Scene, lowest: bool) {
         scene.readings.push(Reading {
             corner: (self.left, self.top),
@@ -337,7 +340,7 @@ mod tests {
         assert!((across.low - 9.7).abs() < 1e-9 && (across.high - 20.3).abs() < 1e-9);
         assert_eq!((across.symbol.as_str(), across.decimals), ("ms", 2));
         assert_eq!((up.symbol.as_str(), up.low.round(), up.high.round()), ("%", -2.0, 108.0));
-        // An axis without numbers has no readings.
+        // No values can be read from an axis without numbers.
         frame(Axis::silent("", 1.0), Axis::silent("", 1.0)).draw(&mut scene, true);
         assert_eq!((&scene.readings[1].across, &scene.readings[1].up), (&None, &None));
     }

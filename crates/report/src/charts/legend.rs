@@ -1,22 +1,23 @@
-//! Legend: a sample of each line with its name, as many per line of the sheet as fit; and the usual
-//! frame below it. A single line needs no legend.
+//! Legend of a plot: a sample of each line with its name, in as many rows as needed, and a frame of
+//! the usual kind below it. A plot with a single line has no legend.
 
 use super::frame::{Axis, Frame};
 use super::scene::{self, Anchor, Ink, LETTERS, Position, Scene, text_width};
 use super::scene::{BELOW, RIGHT, WIDTH};
 
-/// Length of a sample.
+/// Length of a line sample, in sheet units (about a pixel each).
 const SAMPLE: f64 = 22.0;
 
-/// Room for fonts that are wider than estimated.
+/// Extra space for fonts that are wider than estimated, in sheet units (about a pixel each).
 const SPARE: f64 = 16.0;
 
-/// The lines of a picture: the ink number of each, and its name.
+/// The lines of a picture, each with the index of its ink and its name.
 #[derive(Clone, Debug)]
 pub(super) struct Legend<'a>(pub Vec<(usize, &'a str)>);
 
 impl Legend<'_> {
-    /// Draws the legend from `top` down, and returns its lower end.
+    /// Draws the legend, starting at the vertical position `top`, and returns the position of its
+    /// lower end.
     pub fn draw(&self, scene: &mut Scene, top: f64) -> f64 {
         if self.0.len() < 2 {
             return top;
@@ -37,7 +38,7 @@ impl Legend<'_> {
         y + 8.0
     }
 
-    /// Returns a sheet with the legend and a frame of the given height below it.
+    /// Returns a sheet with the legend, and a frame of the given height below it.
     pub fn framed(&self, x: Axis, y: Axis, height: f64) -> (Scene, Frame) {
         let top = self.draw(&mut Scene::new(WIDTH, 0.0), 0.0) + LETTERS + 10.0;
         let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());

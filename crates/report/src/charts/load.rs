@@ -1,5 +1,5 @@
-//! Pictures specific to load tests: latency up to the rarest quantiles, and the course second by
-//! second, with one line per server.
+//! Plots specific to load tests: latency up to the rarest quantiles, and latency and failures
+//! second by second, with one line per server.
 
 use super::frame::{Axis, Frame, range};
 use super::legend::Legend;
@@ -14,24 +14,24 @@ use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePi
 use assay_analysis::search::Try;
 use assay_data::Unit;
 
-/// Maximum number of steps whose quantiles are drawn; if there are more, some are left out.
+/// Maximum number of load steps drawn. If there are more, some are left out.
 const MOST_STEPS: usize = 6;
-/// Height of the frame for one step, if there are several steps.
+/// Height of the frame of a step if there are several steps, in sheet units (about a pixel each).
 const STEP: f64 = 118.0;
-/// Maximum number of distinguishable slices; beyond that, blocks are shown.
+/// Maximum number of shaded slices. If there are more, blocks are shaded instead.
 const MOST_BANDS: usize = 80;
-/// Maximum number of failure kinds with their own frame.
+/// Maximum number of kinds of failures with a frame of their own.
 const MOST_WAYS: usize = 5;
-/// Maximum length of a server's name.
+/// Maximum length of a server's name, in characters.
 const NAME: usize = 34;
-/// Ranges of latencies wider than this use a logarithmic axis.
+/// Ratio of the largest to the smallest latency above which the axis is logarithmic.
 const WIDE: f64 = 4.0;
 /// Factor by which the axis extends above the longest latency if requests failed.
 const ABOVE: f64 = 2.0;
-/// The quantiles that summarize each second of a slice.
+/// Names of the quantiles that summarize the latencies of each second.
 const SHARES: [&str; 3] = ["p50", "p90", "p99"];
 
-/// Returns the pictures; those for which these samples lack data are left out.
+/// Returns the plots of a load test. Plots for which data is missing are left out.
 pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
     let names: Vec<String> = analysis.sides.iter().map(|side| side.name.clone()).collect();
     let names = fitted(&names[..names.len().min(MOST_SUBJECTS)], NAME, "…");
@@ -43,7 +43,7 @@ pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
 struct LoadChart<'a> {
     analysis: &'a Analysis,
     figures: &'a LoadFigures,
-    /// Names of the servers drawn.
+    /// Names of the servers that are drawn.
     names: Vec<String>,
 }
 
@@ -52,13 +52,13 @@ impl LoadChart<'_> {
         Legend(self.names.iter().map(String::as_str).enumerate().collect())
     }
 
-    /// Returns the server of a subject, or `None` if it is not drawn.
+    /// Returns the index of the server of a subject, or `None` if the server is not drawn.
     fn server(&self, subject: usize) -> Option<usize> {
         Some(self.analysis.subjects[subject].side).filter(|side| *side < self.names.len())
     }
 
-    /// Groups the items by step and returns the total number of steps; if there are many, some are
-    /// left out, but never the first and the last.
+    /// Groups items by load step, and returns the groups with the total number of steps. If there
+    /// are too many steps, some are left out, but never the first or the last.
     fn steps<T>(
         &self,
         all: impl Iterator<Item = T>,
@@ -82,8 +82,8 @@ impl LoadChart<'_> {
         (steps, count)
     }
 
-    /// Draws the steps and the result of a search for the highest rate; `None` if there was no
-    /// search.
+    /// Draws the rates tried in a search for the highest rate, and its result. Returns `None` if
+    /// there was no search.
     fn search(&self) -> Option<Chart> {
         let search = self.figures.search.as_ref()?;
         let (steps, all) = self.steps(search.tries.iter(), |own| own.subject);
@@ -131,7 +131,7 @@ impl LoadChart<'_> {
         })
     }
 
-    /// Marks the rate found for a subject.
+    /// Marks the rate that the search found for a subject.
     fn found(&self, scene: &mut Scene, frame: &Frame, subject: usize, ink: Ink) {
         let Some(found) = self.analysis.primary_of(subject) else { return };
         if let Some(i) = found.median_interval.filter(|i| i.is_bounded()) {
@@ -141,8 +141,8 @@ impl LoadChart<'_> {
         scene.line(frame.upright(found.median), ink, 1.6);
     }
 
-    /// Draws latency over the share of the requests, one frame per step; `None` if there are no
-    /// requests.
+    /// Draws latency against the share of the requests, one frame per step. Returns `None` if there
+    /// are no requests.
     fn quantiles(&self) -> Option<Chart> {
         let known = self.figures.quantiles.iter().filter(|curve| curve.requests > 0);
         let (steps, all) = self.steps(known, |curve| curve.subject);
@@ -151,7 +151,8 @@ impl LoadChart<'_> {
         let [low, high] = range(curves().flat_map(|curve| &curve.points).map(|p| p.1));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         let failed = curves().any(|curve| curve.failed > 0.0);
-        // A curve that leaves the picture needs room to do so.
+        // If requests failed, their curve rises to the upper edge, which must be above all
+        // latencies.
         let top = if failed { high * ABOVE } else { high };
         let y = Axis::of("latency", &Unit::Second, low, top, high > WIDE * low);
         let rows = steps.iter().map(|(name, _)| {
@@ -191,7 +192,8 @@ impl LoadChart<'_> {
         })
     }
 
-    /// Draws one curve, with a label for its failures above the previous label.
+    /// Draws one curve. If requests failed, it gets a label at the vertical position `foot`, which
+    /// is then moved down for the next label.
     fn curve(&self, scene: &mut Scene, frame: &Frame, curve: &QuantileCurve, foot: &mut f64) {
         let Some(server) = self.server(curve.subject) else { return };
         let ink = Ink::Subject(server);
@@ -201,7 +203,7 @@ impl LoadChart<'_> {
             let from = places.last().map_or(frame.bottom(), |last| last.1);
             places.extend([(at, from), (at, frame.top)]);
             let told = format!("{} failed", number::percent_fine(curve.failed));
-            // The curve ends here.
+            // The label is next to the end of the curve, on the side with enough space.
             let (across, anchor) = match at + text_width(&told, LETTERS) < frame.right() {
                 true => (at + 4.0, Anchor::Start),
                 false => (at - 4.0, Anchor::End),
@@ -212,20 +214,20 @@ impl LoadChart<'_> {
         scene.dashed(places, ink, 1.6, dashes(server));
     }
 
-    /// Returns the slices drawn, with the server of each.
+    /// Returns the slices that are drawn, each with the index of its server.
     fn slices(&self) -> impl Iterator<Item = (usize, &SliceTrace)> {
         self.figures.slices.iter().filter_map(|slice| Some((self.server(slice.subject)?, slice)))
     }
 
-    /// Returns the time axis of the run.
+    /// Returns the time axis of the run; `None` if nothing is drawn.
     fn time(&self) -> Option<Axis> {
         let pieces = self.slices().flat_map(|(_, slice)| &slice.pieces);
         let last = pieces.map(|piece| piece.from + piece.seconds).reduce(f64::max)?;
         Some(Axis::of("time since the start", &Unit::Second, 0.0, last, false))
     }
 
-    /// Returns the shaded bands, and a sentence that says what they are: every second slice or, if
-    /// there are many slices, every second block.
+    /// Returns the shaded bands as start and end times, and a sentence that explains them. Every
+    /// second slice is shaded or, if there are many slices, every second block.
     fn bands(&self) -> (Vec<(f64, f64)>, &'static str) {
         let ends = |slices: &[&SliceTrace]| {
             let pieces = || slices.iter().flat_map(|slice| &slice.pieces);
@@ -289,7 +291,7 @@ impl LoadChart<'_> {
         }
     }
 
-    /// Draws failures second by second, one frame per kind; `None` if nothing failed.
+    /// Draws failures second by second, with one frame per kind. Returns `None` if nothing failed.
     fn failures(&self) -> Option<Chart> {
         let ways = &self.figures.ways[..self.figures.ways.len().min(MOST_WAYS)];
         if ways.is_empty() {
@@ -310,7 +312,7 @@ impl LoadChart<'_> {
                 for piece in slice.pieces.iter().filter(|piece| piece.failed[way] > 0) {
                     let (from, to) = (piece.from, piece.from + piece.seconds);
                     let top = frame.down(rate(piece, way));
-                    // Keep a single failure visible.
+                    // A minimum width keeps a single failure visible.
                     let (from, to) = (frame.across(from), frame.across(to));
                     let air = ((1.5 - (to - from)) / 2.0).max(0.0);
                     let corners = ((from - air, top), (to + air, frame.down(0.0)));
@@ -334,14 +336,14 @@ impl LoadChart<'_> {
     }
 }
 
-/// Returns a frame per step, named if there are several, and their height.
+/// Returns one frame per step, labeled if there are several steps, and the height of a frame.
 fn rows<T>(steps: &[(String, T)], y: &Axis) -> (Vec<Panel>, f64) {
     let name = |name: &String| if steps.len() > 1 { name.clone() } else { String::new() };
     let panel = |(step, _): &(String, T)| Panel { name: name(step), ink: Ink::Text, y: y.clone() };
     (steps.iter().map(panel).collect(), if steps.len() > 1 { STEP } else { HEIGHT })
 }
 
-/// Returns a note on the number of steps that are not drawn.
+/// Returns a note on the number of steps that are not drawn; empty if all are drawn.
 fn left_out(steps: usize) -> String {
     match steps.saturating_sub(MOST_STEPS) {
         0 => String::new(),
@@ -349,8 +351,8 @@ fn left_out(steps: usize) -> String {
     }
 }
 
-/// Draws a dot for a rate that the server sustained when it was tried, and a cross for one that it
-/// did not.
+/// Draws a dot for a tried rate that the server sustained, and a cross for one that it did not
+/// sustain.
 fn tried(scene: &mut Scene, (x, y): Position, own: &Try, ink: Ink) {
     const ARM: f64 = 2.6;
     if own.is_held {
@@ -373,7 +375,8 @@ fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {
     }
 }
 
-/// Returns the axis for the share of the requests, with ticks at 50 %, 90 %, 99 %, 99.9 %, …
+/// Returns the axis for the share of the requests. It is logarithmic in the share above, with ticks
+/// at 50 %, 90 %, 99 %, 99.9 %, …
 fn shares(requests: u64) -> Axis {
     let length = (requests as f64).log10().max(1.0);
     let mut ticks = vec![(2f64.log10(), "50 %".to_owned())];

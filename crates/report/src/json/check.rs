@@ -1,4 +1,4 @@
-//! The answer about a change, and the explanation that precedes measuring, as JSON.
+//! The answer about a change, and the explanation of a check without measuring, as JSON.
 
 use super::Head;
 use super::plan::Threshold;
@@ -9,26 +9,27 @@ use crate::check::{
 use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
 
 view! {
-    /// Answer about a change: whether benchmarks became slower.
+    /// The answer about a change: whether benchmarks became slower.
     Checked of (report: &CheckReport<'_>) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the verb that wrote it.
         #[serde(flatten)]
         head: Head = Head::of("check"),
         /// The answer about all benchmarks together.
         verdict: CheckVerdict = (&answer(report.programs)).into(),
-        /// The answer in one paragraph. For people.
+        /// The answer in one paragraph, for human readers.
         sentence: String = report.paragraph(),
-        /// The compared revisions.
+        /// The revisions that were compared.
         compared: ComparedRevisions,
-        /// Smallest difference that matters.
+        /// Smallest difference that counts as relevant.
         threshold: Threshold,
-        /// 1 − the probability that the answer as a whole is wrong if nothing changed.
+        /// One minus the probability of a wrong answer if nothing changed. It applies to all
+        /// benchmarks together.
         confidence: f64,
-        /// How the benchmarks share that probability. For people.
+        /// The way in which the benchmarks share the allowed error probability, for human readers.
         adjustment: String = "Holm within a program, Bonferroni between programs".to_owned(),
-        /// Seconds for measuring.
+        /// Time budget for measuring, in seconds.
         budget_seconds: f64 => report.budget,
-        /// The measured programs.
+        /// The programs that were measured.
         programs: Vec<CheckedBenchmarks>,
         /// Programs that were not measured.
         unmeasured: Vec<UnmeasuredProgram>,
@@ -38,17 +39,17 @@ view! {
 }
 
 words! {
-    /// Answer about all benchmarks.
+    /// The answer about all benchmarks together.
     CheckVerdict from Answer {
         /// At least one benchmark is worse by more than the threshold.
         Source::Slower => Slower,
-        /// No benchmark is known to be worse, but for at least one this is uncertain.
+        /// No benchmark is known to be worse, but it is uncertain for at least one.
         Source::Inconclusive => Inconclusive,
         /// No benchmark is worse, and at least one is better.
         Source::Faster => Faster,
-        /// No benchmark changed by the threshold.
+        /// No benchmark changed by the threshold or more.
         Source::Equivalent => Equivalent,
-        /// No benchmark was measured, because none reaches the change.
+        /// No benchmark was measured, because none executes changed code.
         Source::Unreached => Unreached,
     }
 }
@@ -58,30 +59,31 @@ view! {
     ComparedRevisions of (compared: &Compared) {
         /// The base commit: the point at which the branch forked from its target branch.
         base: String,
-        /// The branch from which the base was determined.
+        /// The target branch from which the base was determined.
         branch: String,
-        /// The source of the branch's name. For people.
+        /// Description of how the branch name was determined, for human readers.
         source: String,
-        /// The measured commit. For a working tree with changes, it is a commit that is on no
-        /// branch.
+        /// The measured commit. For a working tree with uncommitted changes, it is a commit that is
+        /// on no branch.
         head: String,
         /// True if the working tree has uncommitted changes.
         working_tree_changed: bool => compared.is_changed,
-        /// The files that differ.
+        /// Paths of the files that differ between the revisions.
         changed_files: Vec<String> => compared.files,
     }
 }
 
 view! {
-    /// A program with its benchmarks.
+    /// A measured program with its benchmarks.
     CheckedBenchmarks of (program: &CheckedProgram) {
         /// Name of the program.
         program: String => program.name,
-        /// Confidence of the answers about this program together.
+        /// Confidence that applies to all answers about this program together.
         confidence: f64 => program.analysis.plan.confidence,
-        /// Benchmarks whose code is the same on both sides; they were not measured.
+        /// Names of the benchmarks whose code is equal on both sides. They were not measured.
         unreached: Vec<String>,
-        /// Benchmarks without a result: they failed, or the time ended before them.
+        /// Names of the benchmarks without a result. They failed, or the time budget ended before
+        /// them.
         missing: Vec<String>,
         /// The measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(row, program)).collect(),
@@ -89,25 +91,26 @@ view! {
 }
 
 view! {
-    /// Result of a benchmark.
+    /// Result of one benchmark.
     CheckedBenchmark of (row: &CheckedRow, program: &CheckedProgram) {
         /// Name of the benchmark; empty for a command that is timed as a whole.
         benchmark: String => program.benchmark(row),
-        /// The metric that decides.
+        /// Name of the metric that decides.
         metric: String = program.analysis.metrics[program.comparison(row).metric].name.clone(),
-        /// Result of the benchmark.
+        /// Result of the benchmark after both measurements.
         standing: CheckStanding,
-        /// The verdict of the first measurement.
+        /// Verdict of the first measurement.
         verdict: Verdict => program.comparison(row).decision.verdict,
-        /// Head / base; `null` if a value is zero or negative.
+        /// Ratio of head to base; `null` if a value is zero or negative.
         ratio: Option<Estimate> => program.comparison(row).ratio,
-        /// Head − base, in the unit of the metric.
+        /// Difference of head minus base, in the unit of the metric.
         shift: Estimate => program.comparison(row).shift,
-        /// Verdict of the second build; `null` if it was not measured.
+        /// Verdict of the measurement of a second build; `null` if there was no second build.
         second_verdict: Option<Verdict> = second(row).map(|(verdict, _)| verdict),
-        /// Head / base of the second build.
+        /// Ratio of head to base in the second build; `null` if there is none.
         second_ratio: Option<Estimate> = second(row).and_then(|(_, ratio)| ratio),
-        /// The reason why an alarm was not measured a second time; `null` otherwise. For people.
+        /// The reason why an alarm was not measured a second time, for human readers; otherwise
+        /// `null`.
         not_confirmed_because: Option<String> = match &row.second {
             Some(Second::Missing(why)) => Some(why.clone()),
             _ => None,
@@ -127,19 +130,19 @@ fn second(row: &CheckedRow) -> Option<(Verdict, Option<Estimate>)> {
 words! {
     /// Result of a benchmark after both measurements.
     CheckStanding from Standing {
-        /// Worse by more than the threshold, also in a second build if that was measured.
+        /// Worse by more than the threshold, and also in a second build if one was measured.
         Source::Slower => Slower,
-        /// Worse at first, but not in a second build.
+        /// Worse in the first measurement, but not in a second build.
         Source::NotConfirmed => NotConfirmed,
-        /// Worse at first, and the second build decided nothing.
+        /// Worse in the first measurement; the measurement of a second build was inconclusive.
         Source::Undecided => Undecided,
-        /// Worse, perhaps by less than the threshold.
+        /// Worse, but possibly by less than the threshold.
         Source::SlightlySlower => SlightlySlower,
-        /// Better.
+        /// Known to be better.
         Source::Faster => Faster,
-        /// Any difference is below the threshold.
+        /// Known to differ by less than the threshold, if at all.
         Source::Equivalent => Equivalent,
-        /// Unknown.
+        /// Unknown whether the benchmark changed.
         Source::Inconclusive => Inconclusive,
     }
 }
@@ -149,30 +152,30 @@ view! {
     UnmeasuredProgram of (own: &NotMeasured) {
         /// Name of the program.
         program: String,
-        /// The reason. For people.
+        /// The reason why the program was not measured, for human readers.
         why: String,
-        /// True if it failed; false if measuring it was unnecessary.
+        /// True if measuring the program failed; false if it was unnecessary.
         failed: bool => own.is_failure,
     }
 }
 
 view! {
-    /// A project's benchmarks and settings; nothing was measured.
+    /// The benchmarks and settings that were found in a project. Nothing was measured.
     Explanation of (found: &Explained) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the verb that wrote it.
         #[serde(flatten)]
         head: Head = Head::of("check"),
-        /// The revisions that would be compared; `null` without a base.
+        /// The revisions that would be compared; `null` if no base was found.
         compared: Option<ComparedRevisions>,
-        /// The reason for a missing base; `null` otherwise. For people.
+        /// The reason why there is no base, for human readers; otherwise `null`.
         no_base: Option<String> = Some(found.no_base.clone()).filter(|why| !why.is_empty()),
         /// The shell lines that build a revision; `null` if nothing is built.
         build: Option<String> = Some(found.build.clone()).filter(|line| !line.is_empty()),
         /// The programs that would be measured.
         programs: Vec<FoundProgram>,
-        /// The files and contents that were sought.
+        /// The searches for benchmarks, one per build system.
         searches: Vec<BenchmarkSearch>,
-        /// The settings.
+        /// The settings of the check.
         settings: Vec<CheckSetting>,
     }
 }
@@ -182,19 +185,20 @@ view! {
     FoundProgram of (program: &ExplainedProgram) {
         /// Name of the program.
         program: String => program.name,
-        /// The build system by which it was found, or `assay.toml`.
+        /// The build system by which the program was found, or `assay.toml`.
         tool: String,
-        /// The file that shows that it has benchmarks. For people.
+        /// The file that shows that the program has benchmarks, for human readers.
         evidence: String,
         /// Command line of the program.
         command: String,
         /// The verb that measures it: `bench` or `run`.
         measured_by: String => program.verb,
-        /// The directory in which it runs, relative to the top; empty for the top.
+        /// Directory in which the program runs, relative to the top of the project; empty for the
+        /// top.
         directory: String,
-        /// The environment variables that are set.
+        /// The environment variables that are set for the program.
         variables: NamedValues<String>,
-        /// Files with benchmarks, relative to the top.
+        /// Paths of the files with benchmarks, relative to the top of the project.
         sources: Vec<String>,
     }
 }
@@ -202,19 +206,19 @@ view! {
 view! {
     /// A search for the benchmarks of one build system.
     BenchmarkSearch of (search: &Search) {
-        /// The build system.
+        /// Name of the build system.
         tool: String,
-        /// The files and contents that were sought. For people.
+        /// Description of the files and contents searched for, for human readers.
         sought: String,
         /// Number of programs found.
         programs: usize,
-        /// Missing files, and benchmarks that were left out. For people.
+        /// Notes on missing files, and on benchmarks that were left out, for human readers.
         notes: Vec<String>,
     }
 }
 
 view! {
-    /// A setting.
+    /// A setting of the check.
     CheckSetting of (setting: &(String, String, String)) {
         /// Name of the setting.
         name: String => setting.0,

@@ -1,4 +1,4 @@
-//! A result on several machines, as JSON.
+//! A result that was measured on several machines, as JSON.
 
 use super::Head;
 use super::values::{Estimate, Interval, Verdict, view, words};
@@ -8,66 +8,67 @@ use assay_analysis::Scale;
 use assay_analysis::claim as found;
 
 view! {
-    /// The results of a recorded run on all machines on which it was repeated.
+    /// The results of a recorded run on all machines where it was repeated.
     Claims of (report: &ClaimReport<'_>) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the verb that wrote it.
         #[serde(flatten)]
         head: Head = Head::of("repeat"),
-        /// Every comparison of the primary metric of the first record.
+        /// One claim for every comparison of the primary metric in the first record.
         claims: Vec<Claim> = report.claims.iter().map(|claim| Claim::of(report, claim)).collect(),
-        /// The records, in the order of the command line; the first one makes the claims.
+        /// The records, in the order of the command line. The claims are taken from the first one.
         records: Vec<ClaimFile>,
     }
 }
 
 view! {
-    /// A record.
+    /// A record of a run on one machine.
     ClaimFile of (record: &ClaimRecord) {
         /// Path of the record.
         file: String,
-        /// Digest of the content, or `null`.
+        /// Digest of the record's content; `null` if unknown.
         digest: Option<String>,
         /// Processor and number of CPUs of the machine.
         machine: String,
-        /// Start of the run (RFC 3339), or `null`.
+        /// Start of the run (RFC 3339); `null` if unknown.
         started: Option<String> => record.analysis.started,
     }
 }
 
 view! {
-    /// A result on several machines. Ratios are given as ratios, everything else in the unit.
+    /// A claimed result, checked on several machines. If ratios decide, its numbers are ratios;
+    /// otherwise they are in the unit of the metric.
     Claim of (report: &ClaimReport<'_>, claim: &found::Claim) {
         /// Name of the side.
         of: String = name(report, claim.of),
         /// Name of the reference side.
         against: String = name(report, claim.against),
-        /// The verdict that is claimed.
+        /// The claimed verdict.
         verdict: Verdict => claim.verdict,
-        /// Status of the claim on all machines together.
+        /// Least favorable status of the claim over all machines.
         holds: ClaimHolds => claim.worst(),
-        /// The status of the claim in words. For people.
+        /// The status of the claim in words, for human readers.
         sentence: String = sentence(report, claim),
         /// Number of machines on which the claim holds.
         holds_on: usize = claim.count(found::Holds::Yes),
-        /// The machines, in the order of their first record.
+        /// Results by machine, in the order of their first record.
         machines: Vec<ClaimOnMachine> =
             claim.machines.iter().map(|machine| ClaimOnMachine::of(machine, claim.scale)).collect(),
-        /// The mean over machines; `null` unless two of them have an interval.
+        /// The mean over machines; `null` unless at least two of them have an interval.
         mean: Option<ClaimMean> = claim.mean.as_ref().map(|mean| ClaimMean::of(mean, claim.scale)),
     }
 }
 
 view! {
-    /// A result on one machine.
+    /// The result of a claim on one machine.
     ClaimOnMachine of (machine: &found::OnMachine, scale: Scale) {
-        /// Indices of the machine's records.
+        /// Indices of the machine's records in `records`, from 0.
         records: Vec<usize>,
-        /// Index of the record used: the longest one.
+        /// Index of the record that was used, which is the longest one of the machine.
         longest: usize,
-        /// The size of the difference in that record.
+        /// The size of the difference in the longest record.
         #[serde(flatten)]
         size: Estimate = size(scale, machine.decision.estimate, machine.decision.interval),
-        /// Verdict in that record.
+        /// Verdict in the longest record.
         verdict: Verdict => machine.decision.verdict,
         /// Status of the claim on this machine.
         holds: ClaimHolds,
@@ -75,38 +76,38 @@ view! {
 }
 
 view! {
-    /// The mean over machines, by the random-effects model.
+    /// The mean difference over machines, by the random-effects model.
     ClaimMean of (mean: &found::OverMachines, scale: Scale) {
         /// The mean with its interval.
         #[serde(flatten)]
         size: Estimate = size(scale, mean.decision.estimate, mean.decision.interval),
-        /// The verdict on the mean.
+        /// Verdict on the mean.
         verdict: Verdict => mean.decision.verdict,
-        /// Interval for the difference on one further machine.
+        /// Prediction interval for the difference on one further machine.
         next: Interval = {
             let Estimate { lower, upper, .. } = size(scale, f64::NAN, Some(mean.next));
             Interval { lower, upper }
         },
-        /// True if the machines differ by more than their errors, so that the mean need not apply
-        /// to any of them.
+        /// True if the machines differ by more than their errors, so that the mean may apply to
+        /// none of them.
         differ: bool,
         /// Cochran's Q.
         q: f64 => mean.pooled.q,
-        /// p-value of `q`, assuming that all machines are alike.
+        /// p-value of `q`, assuming that the difference is equal on all machines.
         q_p: f64 => mean.pooled.q_p,
-        /// Share of the variance between machines that is not due to their errors, 0 to 1.
+        /// Share of the variance between machines that their errors do not explain, 0 to 1.
         i2: f64 => mean.pooled.i2,
     }
 }
 
 words! {
-    /// Statuses of a claim.
+    /// Status of a claim.
     ClaimHolds from found::Holds {
-        /// The verdict is the same.
+        /// The longest run has the claimed verdict, and no run contradicts it.
         Source::Yes => Yes,
-        /// The verdict is different.
+        /// A run has a different, conclusive verdict.
         Source::No => No,
-        /// The verdict is not contradicted, but the data does not suffice to confirm it.
+        /// No run contradicts the claim, but the data does not suffice to confirm it.
         Source::Unknown => Unknown,
     }
 }

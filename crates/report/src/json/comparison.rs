@@ -1,4 +1,4 @@
-//! A comparison as JSON: a metric of one side against the reference, on one row and at one setting
+//! A comparison as JSON: one metric of one side against the reference, for one row and one setting
 //! of the parameters.
 //!
 //! Primary and secondary metrics have the same layout, as do runs, scans, suites and profiles.
@@ -15,94 +15,98 @@ use assay_data::{Metric, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A server with more failed requests than the other.
+/// The side of a load test whose server failed more requests than the other.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failing {
-    /// Name of the side.
+    /// Name of the side whose server failed more requests.
     pub side: String,
-    /// Share of its requests that failed.
+    /// Share of this side's requests that failed, 0 to 1.
     pub share: f64,
-    /// Share of failed requests of the other side.
+    /// Share of the other side's requests that failed, 0 to 1.
     pub other_share: f64,
-    /// Number of the slice, from 1, from which on it no longer answered; `null` if it still
-    /// answers.
+    /// Number of the slice, from 1, in which the server stopped answering; `null` if it answered
+    /// until the end.
     pub stopped_in_slice: Option<usize>,
-    /// Number of slices.
+    /// Total number of slices.
     pub slices: usize,
-    /// Total time without an answer between slices, while it had nothing else to do, s.
+    /// Total time between slices, in seconds, in which the server was idle and did not answer.
     pub silent_seconds: f64,
 }
 
-/// One metric of one side, compared with the reference. Effects are `of` / `against` and `of` −
-/// `against`.
+/// One metric of one side, compared with the reference. Effects are given as the ratio `of` /
+/// `against` and as the difference `of` − `against`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Name of the side that the verdict is about.
     pub of: String,
-    /// Name of the reference side. In a scan of one command it is the same side, with other
-    /// parameters.
+    /// Name of the reference side. In a scan of one command it equals `of`, with other parameters.
     pub against: String,
-    /// Name of the row (benchmark, function); empty for commands.
+    /// Name of the row, such as a benchmark or a function; empty for commands.
     pub row: String,
-    /// Parameters by name, of a scan or of a benchmark.
+    /// Parameters of a scan or of a benchmark, by name.
     pub parameters: Map<String, Value>,
-    /// Parameters of the reference; different only if a scan compares with another value.
+    /// Parameters of the reference, by name. They differ from `parameters` only if a scan compares
+    /// with another value.
     pub against_parameters: Map<String, Value>,
     /// Name of the metric.
     pub metric: String,
-    /// Base unit of the metric: `s`, `B`, `1`, `1/s`, or another tool's.
+    /// Base unit of the metric: `s`, `B`, `1`, `1/s`, or a unit of another tool.
     pub unit: String,
-    /// The other comparisons that share the allowed error.
+    /// The group of comparisons that share the allowed error probability.
     pub family: Family,
     /// The design of the experiment.
     pub design: Design,
-    /// The direction of better values; `null` if unknown. In that case `slower` means larger
-    /// values.
+    /// Direction of better values; `null` if unknown. If it is `null`, the verdict `slower` means
+    /// larger values.
     pub better: Option<Better>,
     /// The verdict on the difference.
     pub verdict: Verdict,
-    /// The size of the difference as in `sentence`. Programs should report this one, because
-    /// `ratio.estimate` exaggerates if values are few or noisy. `null` without a direction.
+    /// Size of the difference as in `sentence`; `null` if the direction is unknown. Programs should
+    /// report this size, because `ratio.estimate` exaggerates if values are few or noisy.
     pub size: Option<Size>,
     /// True if the direction is known, but the difference may be smaller than the threshold.
     pub possibly_below_threshold: bool,
-    /// The side of a load test with more failed requests than the other, if the failures decided
-    /// the verdict instead of the values; otherwise `null`.
+    /// The side of a load test with more failed requests than the other, if the failures instead of
+    /// the values decided the verdict; otherwise `null`.
     pub failing: Option<Failing>,
-    /// The verdict in words. For people; programs should read the numbers.
+    /// The verdict in words, for human readers. Programs should read the numbers.
     pub sentence: String,
-    /// `of` / `against`. `null` as a whole if a value is zero or negative. Of `ratio` and `shift`,
-    /// the one named by `scale` has both ends whenever the verdict is not `inconclusive` and was
-    /// not decided by failures. The other may have no ends even then, because the dependence of its
-    /// differences is tested separately: if the machine changed its speed during the run, a
-    /// constant ratio is not a constant amount.
+    /// Ratio `of` / `against`; `null` as a whole if a value is zero or negative. `scale` selects
+    /// `ratio` or `shift` as the one that decides. The selected one has both ends whenever the
+    /// verdict is neither `inconclusive` nor decided by failures. The other one may lack ends even
+    /// then, because the dependence of its differences is tested separately. For example, if the
+    /// machine changed its speed during the run, a constant ratio does not mean a constant
+    /// difference.
     pub ratio: Option<Estimate>,
-    /// `of` − `against`, in the unit. If `scale` is `ratio`, it may have no ends: see `ratio`.
+    /// Difference `of` − `against`, in the unit of the metric. If `scale` is `ratio`, the ends may
+    /// be missing, for the reason given at `ratio`.
     pub shift: Estimate,
-    /// The scale that decided: `ratio` or `shift`.
+    /// Scale that decides the verdict: `ratio` or `shift`.
     pub scale: Scale,
-    /// The applied threshold on that scale: a fraction for `ratio`, an amount for `shift`. `null`
-    /// if there is none (a fraction of 0).
+    /// Threshold on the scale that decides: a fraction for `ratio`, an amount for `shift`. `null`
+    /// if it cannot be expressed on this scale, as for a fraction of a reference of zero.
     pub threshold: Option<f64>,
-    /// Confidence of the whole run.
+    /// Confidence that applies to the whole run.
     pub confidence: f64,
-    /// Two-sided level of the interval: smaller than 1 − `confidence` if the run looked several
-    /// times, or has several comparisons.
+    /// Two-sided error level of the interval. It is smaller than 1 − `confidence` if the data was
+    /// examined several times during the run, or if there are several comparisons.
     pub level: Option<f64>,
-    /// True if the interval holds no matter when the run is stopped.
+    /// True if the interval is valid regardless of when the run is stopped.
     pub anytime_valid: bool,
-    /// Number of complete blocks of this metric; `null` if not measured in blocks.
+    /// Number of complete blocks of this metric; `null` if it was not measured in blocks.
     pub blocks: Option<usize>,
-    /// The smallest number of blocks that allows a verdict; `null` if not measured in blocks.
+    /// Smallest number of blocks that allows a verdict; `null` if the metric was not measured in
+    /// blocks.
     pub fewest_blocks: Option<u32>,
     /// The kind of values that were compared.
     pub basis: ComparisonBasis,
-    /// The name of a unit if `basis` is `units`: `process`, `build`; otherwise `null`.
+    /// Name of the unit if `basis` is `units`, such as `process` or `build`; otherwise `null`.
     pub unit_of_basis: Option<String>,
-    /// Number of values of each side (if `basis` is `units`, of units; for builds measured in
-    /// blocks, the builds of each side); `null` if a summary does not state it.
+    /// Number of values of each side; `null` for a summary that does not state it. If `basis` is
+    /// `units`, it is the number of units; for builds measured in blocks, the number of builds of
+    /// each side.
     pub counts: Counts,
     /// Medians of the compared values.
     pub medians: Both,
@@ -110,69 +114,74 @@ pub struct Comparison {
     pub means: Both,
     /// 99 % quantiles of the compared values.
     pub p99: Both,
-    /// Ratio of the medians, for distributions with different shapes; `null` if `ratio` is.
+    /// Ratio of the medians, for distributions with different shapes; `null` if `ratio` is `null`.
     pub ratio_of_medians: Option<f64>,
-    /// The difference at each quantile; empty for secondary metrics and below 20 values per side.
+    /// Differences of single quantiles; empty for secondary metrics, and with fewer than 20 values
+    /// per side.
     pub quantiles: Vec<Quantile>,
-    /// Number of blocks in which the side was better or worse.
+    /// Numbers of blocks in which the side was better or worse.
     pub wins: Wins,
-    /// Width of the interval relative to the unweighted one if blocks of quiet times count more,
-    /// because the noise changed during the run; otherwise `null`.
+    /// Width of the interval relative to the unweighted interval. It is given if the noise changed
+    /// during the run, so that blocks from quiet times have more weight; otherwise `null`.
     pub weighted: Option<f64>,
-    /// Effective number of independent blocks (of values of the smaller side, if unpaired) behind
-    /// the interval.
+    /// Effective number of independent blocks on which the interval is based. For unpaired data, it
+    /// is the number of independent values of the smaller side.
     pub effective_sample_size: Option<f64>,
-    /// Dependence of successive differences (if unpaired, of the values of the worse side), which
-    /// affects the interval.
+    /// Dependence between successive differences, which affects the interval. For unpaired data, it
+    /// is the dependence between successive values of the more dependent side.
     pub dependence: Dependence,
-    /// True if the dependence of the differences, or of the values of a side, could not be tested
-    /// because there are fewer than 24 of them. `dependence` then refers to the other side.
+    /// True if dependence could not be tested, because there are fewer than 24 differences, or
+    /// fewer than 24 values of a side. In the latter case, `dependence` refers to the other side.
     pub dependence_untested: bool,
-    /// Rank autocorrelation of neighbors among them; `null` if there are none.
+    /// Rank autocorrelation between successive differences or values; `null` if it is unknown.
     pub lag1: Option<f64>,
-    /// True if the size of the difference is known to within half of itself; otherwise the sentence
-    /// only states a lower bound.
+    /// True if the size of the difference is known to within half of itself. Otherwise, the
+    /// sentence states only a lower bound.
     pub size_known: bool,
-    /// The reason for a missing interval on `scale`; otherwise `null`.
+    /// The reason why there is no interval on the scale that decides; otherwise `null`.
     pub no_interval: Option<WhyNoInterval>,
-    /// The same reason in words.
+    /// The reason in `no_interval` in words; otherwise `null`.
     pub reason: Option<String>,
-    /// The resolution of the values, on the scale of `threshold`. Its effect is included in `ratio`
-    /// and `shift`.
+    /// Resolution of the values, on the scale of `threshold`. Its effect is included in the
+    /// intervals of `ratio` and `shift`.
     pub clock_step: Option<f64>,
-    /// The effect of code layout alone on the metric, on the scale of `threshold`: 95 % of builds
-    /// of the same source are within this distance of their mean. `null` without several builds per
-    /// side, or with too few blocks.
+    /// Effect of code layout alone on the metric, on the scale of `threshold`: 95 % of builds of
+    /// one source are within this distance of their mean. `null` without several builds per side,
+    /// or with too few blocks.
     pub layout: Option<f64>,
-    /// The role among the benchmarks whose code is the same on both sides.
+    /// Role of the benchmark in relation to the negative controls, which are benchmarks whose code
+    /// is equal on both sides.
     pub role: Role,
-    /// If `role` is `judged`: the range of the difference without a change, as fractions, at
-    /// `level`; the interval of `ratio` includes it. Otherwise `null`.
+    /// Range of the differences expected without a change, as fractions, at `level`. The interval
+    /// of `ratio` takes it into account. `null` unless `role` is `judged`.
     pub without_change: Option<Interval>,
-    /// The smallest true difference that 80 of 100 such experiments find, on the scale of
+    /// Smallest true difference that is found by 80 % of experiments like this one, on the scale of
     /// `threshold`; `null` without an interval.
     pub detectable: Option<f64>,
     /// Forecasts for an undecided comparison; otherwise `null`.
     pub outlook: Option<Outlook>,
-    /// Every classical test of the primary metric, with `--all`; otherwise `null`.
+    /// All classical tests of the primary metric, if `--all` was given; otherwise `null`.
     pub tests: Option<PairTests>,
 }
 
 /// The reported size of a difference. Exactly one of the three members is not `null`. Sizes are
-/// signed, `of` relative to `against`: on the scale `ratio` a fraction of the reference (0.1 for 10
-/// % more, −0.2 for 20 % less), on `shift` an amount in the unit.
+/// signed and describe `of` relative to `against`. On the scale `ratio`, they are fractions of the
+/// reference (0.1 for 10 % more, −0.2 for 20 % less). On the scale `shift`, they are amounts in the
+/// unit of the metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
-    /// The size, if it is known to within half of itself.
+    /// The size, if it is known to within half of itself; otherwise `null`.
     pub number: Option<f64>,
-    /// A lower bound, if no more is known.
+    /// A lower bound of the magnitude, with the sign of the difference, if only that is known;
+    /// otherwise `null`.
     pub at_least: Option<f64>,
-    /// An upper bound, if this is all that is known because runs reached the time limit.
+    /// An upper bound of the magnitude, with the sign of the difference, if only that is known
+    /// because runs reached the time limit; otherwise `null`.
     pub at_most: Option<f64>,
 }
 
-/// The comparisons that share the allowed error.
+/// A group of comparisons that share the allowed error probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -181,8 +190,8 @@ pub enum Family {
     Primary,
     /// Comparisons of all other metrics.
     Secondary,
-    /// A control (`run --control`): a command compared with itself, in a family of its own. No
-    /// verdict depends on it.
+    /// A control (`run --control`), which compares a command with itself. It belongs to a separate
+    /// family, and no verdict depends on it.
     Control,
 }
 
@@ -193,74 +202,76 @@ pub enum Family {
 pub enum ComparisonBasis {
     /// Single values.
     Values,
-    /// Means of processes or builds, for tools that recorded several, because values within one are
-    /// not independent.
+    /// Means of processes or builds, for tools that record several of them. Values within one
+    /// process or build are not independent.
     Units,
-    /// Means from summaries, without single values.
+    /// Means taken from summaries, without single values.
     Summary,
 }
 
-/// Numbers of values.
+/// Numbers of values of both sides.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// Value for the side that the verdict is about.
+    /// Number for the side that the verdict is about.
     pub of: Option<usize>,
-    /// Value for the reference.
+    /// Number for the reference.
     pub against: Option<usize>,
 }
 
 view! {
-    /// Number of blocks (if unpaired, of pairs of values) in which the side was better or worse.
+    /// Numbers of blocks in which the side was better or worse. For unpaired data, pairs of values
+    /// are counted instead.
     Wins of (wins: &assay_analysis::comparison::Wins) {
-        /// Number in which it was better than the reference.
+        /// Number of blocks or pairs in which the side was better than the reference.
         better: Option<f64>,
-        /// Number in which it was worse than the reference.
+        /// Number of blocks or pairs in which the side was worse than the reference.
         worse: Option<f64>,
-        /// Total number, including ties.
+        /// Total number of blocks or pairs, including ties.
         of: Option<f64>,
     }
 }
 
 words! {
-    /// The dependence of successive values or differences.
+    /// Dependence between successive values or differences.
     Dependence from assay_analysis::dependence::Dependence {
-        /// Tested: no more dependence than chance.
+        /// Tested; there is no more dependence than chance explains.
         Source::Unseen => NoneFound,
-        /// Not tested: there are fewer than 24.
+        /// Not tested, because there are fewer than 24 values or differences.
         Source::Untested => NotTested,
-        /// Found: the interval is widened for it.
+        /// Found; the interval was widened accordingly.
         Source::Noticed => Noticed,
-        /// So strong that there is no interval.
+        /// Too strong for an interval to be computed.
         Source::TooStrong => TooStrong,
     }
 }
 
 words! {
-    /// The role of a comparison among negative controls: benchmarks whose code is the same on both
-    /// sides.
+    /// The role of a comparison with respect to negative controls, which are benchmarks whose code
+    /// is equal on both sides.
     Role from assay_analysis::Role {
-        /// The suite has fewer than ten controls.
+        /// The suite has fewer than ten controls, so that the benchmark is judged on its own.
         Source::Alone => Alone,
-        /// The benchmark is a control: it moved for other reasons than its code.
+        /// The benchmark is a control. It can change only for reasons other than its code.
         Source::Control => Control,
-        /// The benchmark is judged by the controls: its interval covers how far they moved.
+        /// The benchmark is judged by the controls. Its interval takes into account how much they
+        /// changed.
         Source::Judged { .. } => Judged,
     }
 }
 
 words! {
-    /// Why a comparison has no interval.
+    /// The reason why a comparison has no interval.
     WhyNoInterval from assay_analysis::NoInterval {
-        /// There are too few values, units or blocks at this level.
+        /// There are too few values, units or blocks for an interval at this level.
         Source::TooFew { .. } => TooFew,
-        /// Successive values, or differences of blocks, are too strongly correlated.
+        /// Successive values, or successive differences of blocks, are too strongly correlated.
         Source::TooDependent => Autocorrelated,
-        /// The run was resumed with a different setup, so its blocks are not one experiment.
+        /// The run was resumed with a different setup, so its blocks do not form one experiment.
         Source::Mixed => ResumedDifferent,
         /// A summary does not state its number of values.
         Source::NoCount => NoCount,
-        /// A summary has no spread.
+        /// A summary does not state the spread of its values.
         Source::NoSpread => NoSpread,
     }
 }
@@ -269,45 +280,49 @@ words! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlook {
-    /// Number of further blocks to rule out any difference above the threshold, if there is none.
+    /// Estimated number of further blocks needed to rule out a difference above the threshold,
+    /// assuming that there is none; `null` if it cannot be estimated.
     pub to_rule_out: Option<u64>,
-    /// Number of further blocks to confirm the present estimate.
+    /// Estimated number of further blocks needed to confirm the present estimate in 80 % of runs,
+    /// if it is the true difference; `null` if it cannot be estimated.
     pub to_confirm: Option<u64>,
-    /// The threshold that a complete run could rule out, if `to_rule_out` is out of reach; on the
-    /// scale of `threshold`.
+    /// Smallest threshold that a complete run could rule out, on the scale of `threshold`. It is
+    /// given if `to_rule_out` exceeds the maximum number of blocks; otherwise `null`.
     pub reachable_threshold: Option<f64>,
 }
 
 view! {
-    /// The difference of one quantile, from order statistics: valid for any distribution.
+    /// The difference of one quantile. It is computed from order statistics and valid for any
+    /// distribution.
     Quantile of (q: &QuantileDifference) {
-        /// The share of values below it: 0.99 for p99.
+        /// Share of the values below the quantile: 0.99 for p99.
         share: f64,
-        /// The quantile of the side that the verdict is about.
+        /// Quantile of the side that the verdict is about.
         of: Option<f64> => q.y,
-        /// The quantile of the reference.
+        /// Quantile of the reference.
         against: Option<f64> => q.x,
-        /// `of` − `against`, with its interval at `confidence`; both ends are `null` with fewer than
-        /// `fewest` independent values per side.
+        /// Difference `of` − `against`, with its interval at `confidence`. Both ends are `null`
+        /// with fewer than `fewest` independent values per side.
         shift: Estimate = Effect { estimate: q.difference, interval: q.interval }.into(),
-        /// `of` / `against`, likewise; `null` as a whole if a value is zero or negative.
+        /// Ratio `of` / `against`, with its interval at `confidence`; `null` as a whole if a value
+        /// is zero or negative.
         ratio: Option<Estimate> = q.ratio.map(|estimate| Estimate::new(estimate, q.ratio_interval)),
-        /// p-value against no difference; `null` without an interval.
+        /// p-value for the hypothesis of no difference; `null` without an interval.
         p: Option<f64>,
-        /// The p-value adjusted for all quantiles (Benjamini and Hochberg).
+        /// p-value adjusted for the number of quantiles (Benjamini and Hochberg).
         p_adjusted: Option<f64> => q.adjusted,
-        /// The smallest number of values per side for which this quantile has an interval.
+        /// Smallest number of values per side for which this quantile has an interval.
         fewest: u64,
     }
 }
 
-/// One of the two compared sides, as named by the comparison's key.
+/// One of the two compared sides, with its parameters.
 pub(crate) struct Key<'a> {
     pub side: &'a str,
     pub parameters: Map<String, Value>,
 }
 
-/// Facts about a comparison that are not in the comparison itself.
+/// Facts about a comparison that the analysis does not store in the comparison itself.
 pub(crate) struct Context<'a> {
     pub of: Key<'a>,
     pub against: Key<'a>,
@@ -315,26 +330,26 @@ pub(crate) struct Context<'a> {
     pub metric: &'a Metric,
     pub family: Family,
     pub sentence: String,
-    /// The size in the sentence, on the scale of the decision.
+    /// Size of the difference as stated in the sentence, on the scale of the decision.
     pub size: Option<Reported>,
     pub plan: &'a Plan,
     pub tests: Option<PairTests>,
 }
 
 impl Comparison {
-    /// Returns a comparison with its names.
+    /// Converts a comparison to its JSON form.
     pub(crate) fn new(context: Context<'_>, c: &assay_analysis::Comparison) -> Self {
         let Context { of, against, row, metric, family, sentence, size: reported, plan, tests } =
             context;
         let scale = c.decision.scale;
-        // Sizes on the logarithmic scale are shown as fractions, like the threshold given by the
+        // Sizes on the logarithmic scale are written as fractions, like the threshold given by the
         // user.
         let size = |on_scale: f64| match scale {
             assay_analysis::Scale::Ratio => on_scale.exp_m1(),
             assay_analysis::Scale::Shift => on_scale,
         };
         let in_blocks = c.design == assay_data::Design::Blocks;
-        // The number of values of a summary may be unknown.
+        // A count of 0 means that the number of values of a summary is unknown.
         let count = |n: usize| (n > 0 || c.basis != Basis::Summary).then_some(n);
         let (basis, unit_of_basis) = match &c.basis {
             Basis::Values => (ComparisonBasis::Values, None),

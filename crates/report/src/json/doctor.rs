@@ -1,5 +1,5 @@
-//! The doctor's report as JSON. Disturbances are written like all findings, with their cost on this
-//! machine.
+//! The report of `assay doctor` as JSON. Disturbances have the format of all findings, with their
+//! cost on this machine in addition.
 
 use super::Head;
 use super::finding::Finding;
@@ -8,28 +8,28 @@ use crate::doctor::{self, Ailment, DoctorReport};
 use assay_analysis::spread;
 
 view! {
-    /// Disturbances of measurements on this machine, and the measured effect of settings against
-    /// them.
+    /// Disturbances of measurements on this machine, and the measured effect of settings that
+    /// reduce them.
     Diagnosis of (report: &DoctorReport) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the verb that wrote it.
         #[serde(flatten)]
         head: Head = Head::of("doctor"),
-        /// The main disturbance and the best remedy, in one sentence. For people.
+        /// The main disturbance and the best remedy in one sentence, for human readers.
         sentence: String = report.sentence(),
-        /// A description of the machine in one line.
+        /// Description of the machine in one line.
         machine: String,
         /// The disturbances, most serious first.
         findings: Vec<Disturbance> => report.disturbs,
-        /// Missing privileges and devices, each with the feature that it would allow.
+        /// Missing privileges and devices, each with the feature that it would enable.
         missing: Vec<String>,
-        /// The program that was run under every setting.
+        /// Name of the program that was run with every setting.
         workload: String,
-        /// The tried settings, in random order with the program without a setting.
+        /// The settings that were tried, in random order with runs without a setting.
         trials: Vec<Trial> => report.costs,
-        /// The noise of the program without a setting over time; `null` if it ran too seldom.
+        /// Noise of the program without a setting over time; `null` if there were too few runs.
         over_time: Option<SpreadOverTime>,
-        /// Share of the CPU time that the hypervisor gave to others during the experiment; `null`
-        /// outside of virtual machines.
+        /// Share of the CPU time that the hypervisor gave to other machines during the experiment;
+        /// `null` outside of virtual machines.
         stolen: Option<f64>,
     }
 }
@@ -37,24 +37,27 @@ view! {
 view! {
     /// The noise of a program over time.
     SpreadOverTime of (found: &spread::SpreadOverTime) {
-        /// Mean time between successive runs, s.
+        /// Mean time between successive runs, in seconds.
         apart_seconds: Option<f64>,
-        /// Share of the spread that successive runs have in common.
+        /// Share of the spread that successive runs have in common, which is their rank
+        /// autocorrelation.
         shared: Option<f64>,
-        /// The spread (`iqr_over_median`) that a tenth of all stretches of 16 runs do not exceed.
+        /// Spread (`iqr_over_median`) of quiet times: the 10 % quantile over all stretches of 16
+        /// successive runs.
         quiet: Option<f64>,
-        /// The spread that a tenth of these stretches exceed.
+        /// Spread (`iqr_over_median`) of noisy times: the 90 % quantile over all stretches of 16
+        /// successive runs.
         noisy: Option<f64>,
     }
 }
 
 view! {
-    /// A finding with its measured cost.
+    /// A disturbance of measurements with its measured cost.
     Disturbance of (ailment: &Ailment) {
-        /// The finding.
+        /// The disturbance as a finding.
         #[serde(flatten)]
         finding: Finding,
-        /// Name of the trial that shows the cost; `null` if none does.
+        /// Name of the trial that shows the cost of the disturbance; `null` if there is none.
         trial: Option<String>,
         /// True if `assay doctor --fix` removes the disturbance.
         can_fix: bool,
@@ -62,21 +65,21 @@ view! {
 }
 
 view! {
-    /// A setting, compared with the program without it.
+    /// A program run with a setting, compared with runs without it.
     Trial of (trial: &doctor::Trial) {
-        /// The setting, as given on the command line.
+        /// Name of the setting, as given on the command line.
         name: String,
-        /// Number of blocks.
+        /// Number of blocks. Each contains one run with and one run without the setting.
         blocks: usize => trial.found.blocks,
-        /// The spread without the setting.
+        /// Spread of the wall times without the setting.
         before: Spread => trial.found.before,
-        /// The spread with the setting.
+        /// Spread of the wall times with the setting.
         after: Spread => trial.found.after,
-        /// `iqr_over_median` after / before.
+        /// Ratio of `iqr_over_median` with the setting to that without it.
         spread_ratio: Estimate = Estimate::new(trial.found.ratio, Some(trial.found.interval)),
-        /// The verdict on the change of the spread.
+        /// Verdict on the change of the spread.
         verdict: SpreadVerdict => trial.found.verdict,
-        /// The relative change of the median.
+        /// Relative change of the median due to the setting.
         median_change: Option<f64> => trial.found.median_change(),
     }
 }
@@ -84,23 +87,23 @@ view! {
 view! {
     /// The spread of a program's wall times.
     Spread of (found: &spread::Spread) {
-        /// The median, s.
+        /// Median wall time, in seconds.
         median: Option<f64>,
-        /// The interquartile range as a fraction of the median.
+        /// Interquartile range as a fraction of the median.
         iqr_over_median: Option<f64>,
-        /// The 99 % quantile as a multiple of the median.
+        /// 99 % quantile as a multiple of the median.
         p99_over_median: Option<f64>,
     }
 }
 
 words! {
-    /// Verdicts on a change of the spread.
+    /// Verdict on a change of the spread.
     SpreadVerdict from spread::SpreadVerdict {
-        /// Runs vary less.
+        /// The setting reduces the spread of the runs.
         Source::Narrower => Narrower,
-        /// Runs vary more.
+        /// The setting increases the spread of the runs.
         Source::Wider => Wider,
-        /// Unknown.
+        /// It is unknown whether the setting changes the spread.
         Source::Unknown => Unknown,
     }
 }

@@ -6,19 +6,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 view! {
-    /// A finding of a check.
+    /// A finding of a check, such as a warning about a measurement.
     Finding of (finding: &assay_data::Finding) {
-        /// Stable code of the finding, listed in [findings](findings.md).
+        /// Stable code of the finding; [findings](findings.md) lists all codes.
         code: String,
         /// Severity of the finding.
         severity: Severity,
         /// The finding in one sentence.
         message: String,
-        /// Name of the subject; `null` for the whole run.
+        /// Name of the subject that the finding is about; `null` for the whole run.
         subject: Option<String>,
-        /// The numbers of the finding, by name, in base units; `null` for an unknown number.
+        /// Numbers that support the finding, by name, in base units. An unknown number is `null`.
         evidence: NamedValues<Option<f64>>,
-        /// Ways to deal with it, best first.
+        /// Ways to deal with the finding, best first.
         advice: Vec<Advice>,
     }
 }
@@ -27,20 +27,20 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// A stable word, such as `decide_by`, `measure_longer` or `stop_other_work`; `do` and `run`
-    /// are actions that no option of assay performs.
+    /// Stable identifier of the action, such as `decide_by`, `measure_longer` or `stop_other_work`.
+    /// The actions `do` and `run` are not available as an option of assay.
     pub action: String,
-    /// The action in words.
+    /// Description of the action.
     pub text: String,
-    /// The option of this verb that performs the action; `null` if there is none.
+    /// Option of the current verb that performs the action; `null` if there is none.
     pub option: Option<String>,
-    /// The value for the option; `null` if there is none.
+    /// Value for `option`; `null` if there is none.
     pub value: Option<String>,
-    /// A command to run instead; `null` if there is none.
+    /// Command to run instead; `null` if there is none.
     pub command: Option<String>,
     /// Details of the action, by name: the `metric` to decide by, the number of `seconds`, `runs`
-    /// or `values`, their `units` or `rows`, the `setting` of the tool that recorded, the `page` to
-    /// read.
+    /// or `values`, their `units` or `rows`, the `setting` of the tool that recorded the data, the
+    /// `page` to read.
     pub details: Map<String, Value>,
 }
 

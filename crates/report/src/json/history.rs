@@ -1,4 +1,4 @@
-//! The contents of a store of runs, and changes to it, as JSON.
+//! The contents of a history of runs, and changes to it, as JSON.
 
 use super::Head;
 use super::finding::Finding;
@@ -12,16 +12,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 view! {
-    /// Runs in the history.
+    /// List of runs in the history.
     RunList of (log: &Log<'_>, store: &str) {
-        /// Layout version and verb.
+        /// Version of the JSON layout, and the verb that wrote it.
         #[serde(flatten)]
         head: Head = Head::of("history"),
-        /// The file or database of the history.
+        /// File or database that contains the history.
         store: String => store,
-        /// The project.
+        /// Name of the project.
         project: String,
-        /// Number of runs of the project.
+        /// Total number of runs of the project.
         total: u64,
         /// The listed runs, latest first.
         runs: Vec<Run>,
@@ -29,13 +29,13 @@ view! {
 }
 
 view! {
-    /// A run in the history, without its contents.
+    /// A run in the history, without its measurements.
     Run of (run: &history::Run) {
-        /// SHA-256 of the run, which identifies it; any unambiguous prefix can be used.
+        /// SHA-256 digest that identifies the run. Any unambiguous prefix can be used instead.
         run: String => run.digest,
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(run.started),
-        /// The revision; `null` if unknown.
+        /// The measured revision; `null` if unknown.
         revision: Option<Revision>,
         /// True if the working tree had uncommitted changes.
         changed: bool,

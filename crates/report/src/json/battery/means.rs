@@ -5,17 +5,17 @@ use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};
 
-/// Returns the interval with this confidence; `None` if it was not computed.
+/// Returns the interval at this confidence level; `None` if it was not computed.
 pub(super) fn at(all: &found::Intervals, confidence: f64) -> Option<found::Interval> {
     all.iter().find(|(known, _)| (known - confidence).abs() < 1e-9).and_then(|(_, found)| *found)
 }
 
 view! {
-    /// Student's t-test of a difference.
+    /// Student's t-test of a mean difference.
     StudentT of (means: &found::Means, situation: Option<Situation>, method: Method) {
         /// The mean difference.
         diff: Option<f64> => means.test.estimate,
-        /// The statistic.
+        /// The t statistic.
         t: Option<f64> => means.test.t,
         /// Degrees of freedom.
         df: Option<f64> => means.test.df,
@@ -31,16 +31,16 @@ view! {
 }
 
 view! {
-    /// A t-test of two samples.
+    /// A t-test of two independent samples.
     TTest of (means: &found::Means, situation: Option<Situation>, method: Method) {
-        /// Mean of the side.
+        /// Mean of the side that is compared.
         mean_of: Option<f64> => means.means.0,
         /// Mean of the reference.
         mean_against: Option<f64> => means.means.1,
         /// The test.
         #[serde(flatten)]
         test: StudentT = StudentT::of(means, situation, method),
-        /// The pooled standard deviation; `null` if the variances may differ.
+        /// Pooled standard deviation; `null` if the test does not assume equal variances.
         pooled_sd: Option<f64>,
         /// Half the width of `ci99`.
         half_width99: Option<f64>,
@@ -54,7 +54,7 @@ view! {
 view! {
     /// The F test of two variances.
     VarianceTest of (test: &found::Variances) {
-        /// var(of) / var(against).
+        /// Ratio of the variances: var(of) / var(against).
         #[serde(rename = "F")]
         f: Option<f64>,
         /// Degrees of freedom of the numerator.
@@ -67,23 +67,23 @@ view! {
 }
 
 view! {
-    /// Two one-sided Welch tests.
+    /// Test of equivalence by two one-sided Welch tests (TOST).
     EquivalenceTest of (test: &found::Equivalence, welch: Option<found::Interval>) {
-        /// Half the width of the range that counts as equivalent.
+        /// Largest difference that counts as equivalent, in either direction.
         margin: Option<f64>,
-        /// Statistic of the lower test.
+        /// t statistic of the test against the lower end of the margin.
         t_lower: Option<f64>,
-        /// p-value of the lower test.
+        /// p-value of the test against the lower end of the margin.
         p_lower: Option<f64>,
-        /// Statistic of the upper test.
+        /// t statistic of the test against the upper end of the margin.
         t_upper: Option<f64>,
-        /// p-value of the upper test.
+        /// p-value of the test against the upper end of the margin.
         p_upper: Option<f64>,
         /// Degrees of freedom of both tests.
         df: Option<f64>,
-        /// The larger p-value of both tests; below 0.05 exactly if `ci90` is within ± `margin`.
+        /// The larger of both p-values. It is below 0.05 exactly if `ci90` is within ± `margin`.
         p_tost: Option<f64> => test.p(),
-        /// Welch's 90 % interval.
+        /// Welch's 90 % interval of the difference.
         ci90: Option<Interval> => welch,
     }
 }
@@ -91,12 +91,13 @@ view! {
 view! {
     /// Ratio of two means.
     RatioOfMeans of (found: &found::Ratio, situation: Option<Situation>) {
-        /// mean(of) / mean(against).
+        /// Ratio of the means: mean(of) / mean(against).
         ratio: Option<f64>,
-        /// Fieller's intervals, assuming equal variances; ends are infinite if every ratio is
-        /// possible.
+        /// Fieller's intervals, assuming equal variances. The ends are infinite if the data exclude
+        /// no ratio.
         fieller_pooled: Intervals = Intervals::of(&found.fieller, situation, Method::Fieller),
-        /// Intervals by the delta method on the logarithm, with two variances and normal quantiles.
+        /// Intervals by the delta method on the logarithm of the ratio, with separate variances and
+        /// normal quantiles.
         delta_log_unpooled_z: Intervals =
             Intervals::of(&found.delta_log, situation, Method::DeltaLog),
     }
