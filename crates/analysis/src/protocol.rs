@@ -42,7 +42,7 @@ use assay_data::{Better, Finding, Samples, Severity, Threshold, Unit};
 /// The outcome of a step of the protocol, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// No doubts.
+    /// The step found no reason for doubt.
     Passed,
     /// The chain continues, but its answer depends on the given reasons.
     Warning,
@@ -53,7 +53,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status of a step with a finding of this severity.
+    /// Returns the status of a step with a finding of this severity.
     pub fn of(severity: Severity) -> Self {
         match severity {
             Severity::Note => Self::Passed,
@@ -62,7 +62,7 @@ impl Status {
         }
     }
 
-    /// The word used in JSON.
+    /// Returns the word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -76,9 +76,9 @@ impl Status {
 /// Options of the protocol beyond those of the analysis, whose threshold and confidence it uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProtocolOptions {
-    /// Significance of the two-sided test, in 0..1.
+    /// Significance level of the two-sided test, between 0 and 1.
     pub alpha: f64,
-    /// Power to find a difference as large as the threshold, in 0..1.
+    /// Power to detect a difference as large as the threshold, between 0 and 1.
     pub power: f64,
     /// Number of resamples for the intervals of the standard deviations; fewer are used for very
     /// long series.
@@ -118,12 +118,12 @@ impl<T> Step<T> {
     }
 }
 
-/// A name, in quotation marks if it contains spaces.
+/// Returns a name, in quotation marks if it contains spaces.
 pub fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// The status of a step with these findings: the worst status that any of them implies.
+/// Returns the status of a step with these findings: the worst status that any of them implies.
 fn status_of(findings: &[Finding]) -> Status {
     findings.iter().map(|f| Status::of(f.severity)).max().unwrap_or(Status::Passed)
 }
@@ -143,10 +143,10 @@ pub struct Protocol {
     pub paired: bool,
     /// Requested significance, for all comparisons together.
     pub alpha: f64,
-    /// True for a run that looked after every block: significance and interval are then those of
-    /// one look, which are valid whenever the run stopped.
+    /// True if the run was analyzed after every block. Significance and interval are then those of
+    /// a single analysis, which are valid whenever the run stopped.
     pub looked_often: bool,
-    /// The level of this comparison's test: its share (Holm) of the significance of one look.
+    /// Significance level of this comparison's test: its share (Holm) of the level of one analysis.
     pub level: f64,
     /// Number of comparisons that share the significance and the confidence.
     pub shared_by: usize,
@@ -154,8 +154,8 @@ pub struct Protocol {
     pub power_wanted: f64,
     /// Requested confidence of the effect's interval, for all comparisons together.
     pub confidence: f64,
-    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the
-    /// number of comparisons.
+    /// Two-sided level of the effect's interval: 1 − confidence of a single analysis, divided by
+    /// the number of comparisons.
     pub interval_level: f64,
     /// Unit of the metric.
     pub unit: Unit,
@@ -179,14 +179,14 @@ pub struct Protocol {
 pub const STEPS: [&str; 4] = ["validity", "power", "test", "effect"];
 
 impl Protocol {
-    /// The findings of all steps.
+    /// Returns the findings of all steps, mutably.
     pub fn findings_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
         let Self { validity, power, test, effect, .. } = self;
         let steps = [&mut validity.findings, &mut power.findings, &mut test.findings];
         steps.into_iter().chain([&mut effect.findings]).flatten()
     }
 
-    /// The steps in order: name, status, findings.
+    /// Returns the steps in order: name, status, findings.
     pub fn steps(&self) -> [(&'static str, Status, &[Finding]); 4] {
         [
             (STEPS[0], self.validity.status, &self.validity.findings),
@@ -196,20 +196,21 @@ impl Protocol {
         ]
     }
 
-    /// The level used for planning: the smallest share of the significance that the test may get.
+    /// Returns the significance level used for planning: the smallest share that the test may get.
     pub fn level_planned(&self) -> f64 {
         alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
     }
 
-    /// The outcome of the whole chain: the worst of the reached steps. At least a warning for a
-    /// single subject, since there is no answer yet.
+    /// Returns the outcome of the whole chain: the worst status of the steps that were reached. For
+    /// a single subject it is at least a warning, since nothing was tested.
     pub fn outcome(&self) -> Status {
         let reached = self.steps().into_iter().map(|(_, status, _)| status);
         let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);
         if self.against.is_none() { worst.max(Status::Warning) } else { worst }
     }
 
-    /// Index in [`STEPS`] of the step that ended the chain; `None` if the chain was completed.
+    /// Returns the index in [`STEPS`] of the step that ended the chain; `None` if the chain was
+    /// completed.
     pub fn stopped_at(&self) -> Option<usize> {
         self.steps().iter().position(|(_, status, _)| *status == Status::Failed)
     }
@@ -250,8 +251,8 @@ pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) ->
     run_telling(samples, analysis, options, &mut |_| ())
 }
 
-/// Like [`run`]; calls `tell` with the name of each step as it starts: at most all [`STEPS`] per
-/// subject.
+/// Like [`run`], but calls `tell` with the name of each step when it starts, at most once for each
+/// of [`STEPS`] per subject.
 pub fn run_telling(
     samples: &Samples,
     analysis: &Analysis,
@@ -351,7 +352,8 @@ fn chain(
     protocol
 }
 
-/// The significance of one look if the run looked after every block, otherwise `alpha`.
+/// Returns the significance level of a single analysis if the run was analyzed after every block;
+/// otherwise `alpha`.
 fn alpha_of_a_look(alpha: f64, looked_often: bool) -> f64 {
     if looked_often { look_level(1.0 - alpha) } else { alpha }
 }

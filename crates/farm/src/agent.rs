@@ -57,7 +57,8 @@ const CONFLICTS: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub name: String,
-    /// If set, run only one job: the given one, or any job if the inner value is `None`.
+    /// If set, the agent runs only one job: the job with the given id, or any job if the inner
+    /// value is `None`.
     pub once: Option<Option<i64>>,
     pub directory: PathBuf,
     /// Use only these of the available runtimes; empty means all.
@@ -204,7 +205,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Counts a request that got no answer, and waits before the next one.
+    /// Counts a request without an answer, and waits before the next one.
     ///
     /// # Errors
     /// If the server refused the request.
@@ -357,7 +358,7 @@ impl Agent<'_> {
         let ending = wire::Ending { nonce: leased.nonce.clone(), key, outcome };
         let entry = Entry { job: id, ending, sent };
         self.spool.put(&entry, log.path(), samples.as_deref())?;
-        // The lease is held until it is known whether the result has arrived.
+        // The lease is kept until it is known whether the result has reached the server.
         if let Err(error) = self.spool.replay(&self.client, &mut say) {
             say(&format!("job {id}: {error}; the result is kept here until it can be submitted"));
         }

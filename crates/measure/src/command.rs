@@ -19,7 +19,7 @@ use crate::control::Control;
 /// A command to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The program as written, and its arguments; at least one word.
+    /// The program as written, and its arguments. Contains at least one word.
     pub argv: Vec<OsString>,
     /// Variables added to the environment of `assay`; they replace those of the same name.
     pub env: Vec<(String, String)>,
@@ -95,21 +95,21 @@ pub enum CommandError {
     /// The text has only variable assignments, and no program.
     #[error("`{text}` sets variables but names no program: add one after them")]
     NoProgram {
-        /// The text.
+        /// The text as the user wrote it.
         text: String,
     },
-    /// Something only a shell understands.
+    /// The text contains syntax that only a shell understands.
     #[error(
         "`{character}` in column {column} of `{text}` has a meaning only in a shell, and no shell \
          is used.\nRun the command in a shell with --shell sh, or quote the character to pass it on \
          as it is."
     )]
     ShellCharacter {
-        /// The character, a line break as `\n`.
+        /// The character, with a line break written as `\n`.
         character: String,
         /// Position of the character in the text, counted in characters from 1.
         column: usize,
-        /// The text.
+        /// The text as the user wrote it.
         text: String,
     },
     /// An unterminated quote.
@@ -119,10 +119,10 @@ pub enum CommandError {
         quote: &'static str,
         /// Position of the quote in the text, counted in characters from 1.
         column: usize,
-        /// The text.
+        /// The text as the user wrote it.
         text: String,
     },
-    /// Output must be kept but would also go elsewhere.
+    /// The output is to be kept, but would also be sent elsewhere.
     #[error(
         "the output of `{program}` cannot be both kept and shown, piped or written to a file: choose one"
     )]
@@ -130,7 +130,7 @@ pub enum CommandError {
         /// The program as it was written.
         program: String,
     },
-    /// A zero byte, which can't be passed to a program.
+    /// The text contains a zero byte, which cannot be passed to a program.
     #[error("the command contains a NUL byte, which cannot be passed to a program: remove it")]
     ZeroByte,
 }
@@ -180,7 +180,7 @@ impl Command {
             return Err(CommandError::ZeroByte);
         }
         let variables = Scanner::new(text).scan()?;
-        // The scanner has refused unterminated quotes and comments.
+        // The scanner has already refused unterminated quotes and comments.
         let mut words = shell_words::split(text).map_err(|_| CommandError::OpenQuote {
             quote: "quote",
             column: text.chars().count(),
@@ -270,7 +270,7 @@ impl<'a> Scanner<'a> {
                 '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' | '*' | '?' | '[' | '\n' => {
                     return Err(self.refuse(c, column));
                 }
-                // At the start of a word or of a variable's value.
+                // A tilde is special only at the start of a word or of a variable's value.
                 '~' if !self.in_word || (self.assignment && self.word.ends_with('=')) => {
                     return Err(self.refuse(c, column));
                 }
@@ -437,7 +437,8 @@ mod tests {
             let _ = Command::parse(&text, false);
         }
 
-        // The last characters of Unicode, which are private, stand for bytes that are not UTF-8.
+        // The last characters of Unicode are private-use characters that represent bytes that are
+        // not UTF-8.
         #[test]
         fn quoted_words_come_back_as_they_were(
             words in proptest::collection::vec("[^\0\u{10ff00}-\u{10ffff}]{1,8}", 1..5)

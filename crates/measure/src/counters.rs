@@ -153,13 +153,13 @@ pub struct Counters {
     _anchor: Option<Descriptor>,
 }
 
-/// Opens events on a process, usually the launcher. They count in the processes that it starts from
-/// now on, after their `execve`, and in all descendants of these; never in the process itself,
-/// unless it calls `execve`.
+/// Opens events on a process, usually the launcher. The events count in the processes that it
+/// starts from now on, after their `execve`, and in all descendants of these. They never count in
+/// the process itself, unless it calls `execve`.
 ///
 /// If a launcher is replaced, its events must be opened again.
 ///
-/// Events that the system refuses are returned with the reason; the others count. Needs one
+/// Events that the system refuses are returned with the reason; the others are counted. Needs one
 /// descriptor per event, and about 10 µs.
 pub fn open(process: u32, events: &[Event]) -> (Counters, Vec<Refusal>) {
     let mut opener = Opener::new(process);

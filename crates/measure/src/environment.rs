@@ -74,7 +74,7 @@ fn captured(
     found.add("aslr", facts::aslr);
     let load = any(&["load_1m", "processes_running"]).then(facts::load).flatten();
     found.add("load_1m", || load.map(|(load, _)| load));
-    // Not counting this process.
+    // The number excludes this process.
     found.add("processes_running", || load.map(|(_, running)| running.saturating_sub(1)));
     let sizes = any(&["memory_total", "swap_total"]).then(facts::memory_and_swap_bytes);
     let (memory, swap) = sizes.unwrap_or_default();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(timer.resolution_seconds, Some(1e-7));
         assert!((timer.seconds - 100e-6).abs() < 1e-12);
         assert!((timer.cost_seconds(1.0) - 25e-9).abs() < 1e-10);
-        // Time taken by others is not a cost of the clock.
+        // Time during which other processes had the CPU is not a cost of reading the clock.
         assert!((timer.cost_seconds(0.5) - 12.5e-9).abs() < 1e-10);
         assert_eq!(measure_clock(Duration::from_micros(100), || 7).resolution_seconds, None);
     }

@@ -35,7 +35,7 @@ pub enum MeasureError {
     Input {
         /// The program as written.
         program: String,
-        /// The file.
+        /// Path of the input file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -48,7 +48,7 @@ pub enum MeasureError {
     Output {
         /// The program as written.
         program: String,
-        /// The file.
+        /// Path of the output file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -58,7 +58,7 @@ pub enum MeasureError {
     Directory {
         /// The program as written.
         program: String,
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -72,7 +72,7 @@ pub enum MeasureError {
         setting: Setting,
         /// The system's error.
         source: io::Error,
-        /// What the system requires for the setting.
+        /// Requirement of the system for the setting.
         needs: &'static str,
     },
     /// The file for a command's samples can't be created.
@@ -103,9 +103,9 @@ pub enum MeasureError {
         path.display(), reason = reason(source)
     )]
     Unguarded {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The reason.
+        /// The reason why the file cannot be guarded.
         source: io::Error,
     },
     /// Changed files could not be restored.
@@ -144,13 +144,13 @@ pub enum MeasureError {
     /// The requested kind of runner does not exist on this system.
     #[error("ASSAY_RUNNER=`{named}`: no such runner on this system; available: {offered}")]
     UnknownRunner {
-        /// The name given.
+        /// The requested kind of runner.
         named: String,
-        /// The available kinds.
+        /// The kinds of runners that exist on this system.
         offered: String,
     },
-    /// The launcher was killed; its current run was ended and is lost. A new launcher has been
-    /// started: the caller repeats the run.
+    /// The launcher was killed. Its current run was ended and is lost. A new launcher has been
+    /// started, so the caller can repeat the run.
     #[error(
         "the launcher was killed while it ran `{program}`; that run is lost, and its processes were killed. Measure it again."
     )]
@@ -169,7 +169,7 @@ pub enum MeasureError {
     /// A bug in `assay`, not an external failure.
     #[error("internal error: {what}. Please report it.")]
     Internal {
-        /// Description.
+        /// Description of the bug.
         what: String,
     },
 }

@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 /// directory is watched.
 pub type Skips<'a> = dyn FnMut(&Path, bool) -> bool + 'a;
 
-/// Changes since the last query.
+/// Changes of files since the last query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Files that were written, created or removed.
     pub paths: BTreeSet<PathBuf>,
-    /// True if directories were renamed or moved: files in them are gone without being listed.
+    /// True if directories were renamed or moved. Files in them may be gone without being listed.
     pub directories: bool,
-    /// True if more changed than could be reported: any file may have changed.
+    /// True if there were more changes than could be reported, so that any file may have changed.
     pub are_unknown: bool,
     /// True if the directory itself is gone.
     pub is_gone: bool,
@@ -36,14 +36,14 @@ impl Changes {
     }
 }
 
-/// Reasons for polling files instead of waiting for events.
+/// Reasons for scanning files periodically instead of waiting for events.
 #[derive(Debug)]
 pub enum PollingReason {
     /// Polling was requested.
     Wanted,
-    /// The user's limit on watched directories is reached; its value, if known.
+    /// The user's limit on the number of watched directories, if known, is reached.
     Watches(Option<u64>),
-    /// The user's limit on watchers is reached; its value, if known.
+    /// The user's limit on the number of watchers, if known, is reached.
     Instances(Option<u64>),
     /// The file system does not report writes by other machines or programs.
     FileSystem,
@@ -299,7 +299,7 @@ mod tests {
         fs::write(top.join("is/deep/x"), "").unwrap();
         let changes = files.changes(EVERY, &mut skips);
         assert_eq!(changes.paths.into_iter().collect::<Vec<_>>(), [top.join("is/deep/x")]);
-        // A new directory takes the old one's place.
+        // A new directory replaces the old one.
         fs::create_dir_all(top.join("was")).unwrap();
         files.changes(EVERY, &mut skips);
         fs::write(top.join("was/y"), "").unwrap();
@@ -335,8 +335,8 @@ mod tests {
         let mut files = Files::watch(top, None, EVERY, &mut skips).unwrap();
         let names = [top.join("a"), top.join("b")];
         for _ in 0..=most / 4 {
-            // Each is created, written and deleted; consecutive events of one kind and name would
-            // be merged.
+            // Each file is created, written and deleted, because consecutive events of the same
+            // kind and name would be merged.
             for name in &names {
                 fs::write(name, "").unwrap();
                 fs::remove_file(name).unwrap();

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 
 /// The framework's name in results.
 const NAME: &str = "exit status";
-/// The message about a program that exits early.
+/// Message about a program that exits early.
 const CUT: &str = "it ended with status 0 before the last lines of its output";
 
 /// Judges a command by its exit status.
@@ -64,7 +64,7 @@ impl Outputs {
         Self(own.into_iter().filter_map(|(name, lines)| Some((name, lines?))).collect())
     }
 
-    /// Returns the run with the tests that exited early marked as failed.
+    /// Returns the run, in which tests that exited early are marked as failed.
     pub fn held_against(&self, mut run: Run) -> Run {
         for test in run.tests.iter_mut().filter(|test| test.status == TestStatus::Passed) {
             let Some((whole, output)) = self.0.get(&test.name).zip(test.output.as_ref()) else {
@@ -112,7 +112,7 @@ fn is_of_make(line: &str) -> bool {
     ["make", "gmake"].contains(&name)
 }
 
-/// Returns true if a compiler or linker reports an error.
+/// Returns true if the output contains an error of a compiler or linker.
 fn has_complaint(said: &[u8]) -> bool {
     let said = String::from_utf8_lossy(said);
     crate::arena::COMPLAINTS.iter().any(|own| said.contains(own))
@@ -136,7 +136,7 @@ mod tests {
         );
         assert_eq!(status(ended, b"./t\none\n", b""), Some(TestStatus::Failed));
         assert_eq!(status(ended, b"cc -o t t.c\n./t\n", b""), Some(TestStatus::Failed));
-        // A different output counts as complete.
+        // Output that differs from that without a change counts as complete.
         assert_eq!(status(ended, b"./t\none\n2\nok\n", b""), Some(TestStatus::Passed));
         assert_eq!(status(Outcome::Exited(2), b"./t\n", b""), Some(TestStatus::Failed));
         assert_eq!(status(Outcome::Exited(2), b"", b"m.c:1:1: error: no\n"), None);

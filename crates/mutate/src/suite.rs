@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
-/// The tests of a project, as the user starts them.
+/// The tests of a project, with the way in which the user starts them.
 #[derive(Debug)]
 pub(crate) struct Suite {
     pub framework: Box<dyn Framework>,
@@ -60,7 +60,7 @@ pub(crate) struct SuiteRun {
     pub seconds: f64,
     /// Total CPU time of its processes, s.
     pub computed: f64,
-    /// The most informative line of its output.
+    /// The line of the output that is most informative about a failure.
     pub said: Option<String>,
     /// The whole output, if no tests were reported.
     pub text: String,
@@ -150,9 +150,9 @@ impl Runs {
 }
 
 impl Suite {
-    /// Returns the language for which the framework reports, function by function, which tests use
-    /// the code; `None` if there is none. For other languages at most files are recorded, and even
-    /// a file that no test was seen to use may be part of something the tests use.
+    /// Returns the language for which the framework reports, for each function, which tests use it;
+    /// `None` if there is none. For other languages at most files are recorded. Even a file that no
+    /// test was seen to use may then be part of something that the tests use.
     pub fn sees(&self) -> Option<Language> {
         match self.framework.name() {
             "rspec" | "minitest" | "test-unit" => Some(Language::Ruby),
@@ -252,9 +252,9 @@ impl Suite {
         self.framework.code(&self.call(top))
     }
 
-    /// Returns the file that contains each of these tests of a run in the copy at `top`, relative
-    /// to the directory of the tests; `None` if the test's name includes the file, or if it is
-    /// unknown.
+    /// Returns, for each of these tests of a run in the copy at `top`, the file that contains it,
+    /// relative to the directory of the tests; `None` if the test's name includes the file, or if
+    /// the file is unknown.
     pub fn files(&self, top: &Path, tests: &[&str]) -> Vec<Option<String>> {
         self.framework.files(&self.call(top), tests)
     }
@@ -343,8 +343,8 @@ impl Suite {
                 }
             },
         };
-        // A parent whose child was ended for its CPU usage reports that in its own way, so the CPU
-        // time is checked here.
+        // If a child was ended for its CPU usage, its parent reports that in its own way. Therefore
+        // the CPU time is checked here.
         let computed = result.user_seconds + result.system_seconds;
         let is_endless = how.computing.is_some_and(|most| computed >= most as f64 * NEARLY);
         let outcome = match result.outcome {

@@ -28,7 +28,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 impl Arena<'_> {
-    /// Writes these texts to their files, and restores the original text of all other files.
+    /// Writes the given texts to their files, and restores the original text of all other files.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -127,7 +127,7 @@ impl Arena<'_> {
         &mut self,
         with: TestSelection<'_>,
     ) -> anyhow::Result<Result<ReachingPrograms, String>> {
-        // With a driver, loading is building.
+        // With a driver, loading the tests replaces building.
         if let Some(built) = self.built.as_ref().filter(|own| own.driven.is_some()) {
             return Ok(Ok(built.reached.clone()));
         }
@@ -145,7 +145,7 @@ impl Arena<'_> {
         }
         let reached = self.reached();
         let seconds = ran.seconds;
-        // Flaky tests must not end a run.
+        // With flaky tests, a failure must not end a run early.
         let stops = with.flaky.is_empty();
         let (stages, singly, driven) = (Vec::new(), SingleTestReach::default(), None);
         let reaches = reached.clone();
@@ -311,7 +311,7 @@ impl Arena<'_> {
     }
 }
 
-/// Interprets a run of programs of a stage.
+/// Returns the fate of a mutant after a run of a stage's programs.
 fn came_of(
     stage: &Stage,
     programs: &[&Program],
@@ -340,7 +340,7 @@ fn came_of(
 pub(crate) fn limit(seconds: f64, built: &CopyBuild) -> RunLimits {
     let patient = seconds * PATIENCE;
     let limit = Duration::from_secs_f64(patient) + FORKED_MORE;
-    // The total for all processors, in whole seconds, the unit of the limit.
+    // Sum over all processors, in whole seconds, which is the unit of the limit.
     let processors = available_parallelism().map_or(1, NonZero::get);
     let computing = Some((patient * processors as f64).ceil().max(1.0) as u64);
     RunLimits { limit, computing, stops: built.stops }
@@ -398,7 +398,8 @@ impl CopyBuild {
     }
 }
 
-/// Returns the reason why tests that otherwise pass are not known to pass now; `None` if all pass.
+/// Returns the reason why tests that normally pass are not known to pass in these runs; `None` if
+/// all pass.
 fn missing(all: &[&SuiteRun], with: TestSelection<'_>) -> Option<String> {
     let tests = || all.iter().flat_map(|ran| &ran.run).flat_map(|run| &run.tests);
     let passed: HashSet<&str> = tests()

@@ -67,8 +67,8 @@ pub(crate) struct Lesson {
 }
 
 impl<'a> Switches<'a> {
-    /// Creates the switches of all sources; `None` if no function can have one. They apply to
-    /// JavaScript if a driver runs the tests, and to compiled languages otherwise.
+    /// Creates the switches of all sources; `None` if no function can have one. JavaScript has
+    /// switches only if a driver runs the tests; compiled languages only without a driver.
     pub fn of(sources: &'a [Source], is_driven: bool) -> Option<Self> {
         let all: Vec<Option<Switch>> = sources
             .iter()
@@ -122,7 +122,7 @@ impl<'a> Switches<'a> {
         Some((source, number - self.first[source]))
     }
 
-    /// Marks a unit, given by its number, whose mutants must be tried without a switch.
+    /// Marks a unit, given by its number, as one whose mutants must be tried without a switch.
     pub fn leave(&mut self, unit: usize) {
         self.functions.extend(self.place(unit));
     }
@@ -373,7 +373,7 @@ mod tests {
         switches.plant(&mut round);
         assert_eq!(round.planted, [(0, 0), (1, 0)]);
         let standing = standing(&switches, &round);
-        // The third error names no directory; only one of the files has such an arm.
+        // The third error gives no directory; only one of the files has an arm with its number.
         let first_of_b = round.mutants.iter().position(|own| own.source == 1).unwrap();
         let line = (first_of_b + 1) * (1 << 14) + 2;
         let lesson = switches.learn(&format!("x.c:{line}:1: error: no"), &round, &standing);

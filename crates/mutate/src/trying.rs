@@ -54,8 +54,8 @@ pub(crate) struct TrialState<'a> {
     /// True if all tests run even after a failure and each mutant is tried even if another one
     /// implies its result.
     pub completes: bool,
-    /// The functions whose mutants can be placed behind a switch; `None` if there are none or
-    /// switches cannot be used here.
+    /// Functions whose mutants can be placed behind a switch; `None` if there are none or if
+    /// switches cannot be used with this suite.
     pub switches: Option<Switches<'a>>,
     /// The mutants of the current build.
     pub behind: HashMap<usize, SwitchedMutant>,
@@ -65,7 +65,7 @@ pub(crate) struct TrialState<'a> {
     pub ends: CompleteReport,
     /// True if results obtained by changing files have been proven reliable.
     pub is_proven: bool,
-    /// Deadline for proving that.
+    /// Deadline for proving that results are reliable.
     pub patience: Option<Instant>,
     /// Notes to report.
     pub notes: Vec<String>,
@@ -78,7 +78,7 @@ pub(crate) enum TrialEnd {
     Done,
     /// The time limit was reached, or the whole random sample was tried.
     OutOfTime,
-    /// The user interrupted it.
+    /// The user interrupted the run.
     Interrupted,
 }
 
@@ -90,7 +90,7 @@ impl<'a> TrialState<'a> {
         Some(self.sources.get(source)?.found.all.get(own)?.operator)
     }
 
-    /// Returns true if two mutants of one function are the same program.
+    /// Returns true if two mutants of one function compile to the same program.
     fn is_same(&self, harsher: usize, milder: usize) -> bool {
         let ((source, first), (other, second)) = (self.origins[harsher], self.origins[milder]);
         let own = &self.sources[source];
@@ -471,7 +471,8 @@ impl<'a> TrialState<'a> {
                 interrupted = true;
                 end();
             }
-            // A run in progress may take much longer.
+            // A run in progress may take much longer than the remaining time, so the workers stop
+            // here.
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline + GRACE) {
                 end();
             }

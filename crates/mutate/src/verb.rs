@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             "no command that runs the tests: give it after --, as in `assay mutate -- pytest`, or list the changes with --list"
         );
     }
-    // If `--since` selects a diff that contains no code, finding nothing is correct.
+    // With `--since`, a diff without code correctly yields no mutants.
     if mutation.mutants.is_empty() && args.since.is_some() {
         showing::show(args, &mutation, &scores(&mutation), &started)?;
         return Ok(Ending::Fine);
@@ -146,7 +146,7 @@ fn check_files(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tries the mutants.
+/// Tries the mutants, and returns the reason why trying ended.
 fn tried(
     args: &Args,
     root: &Root,
@@ -195,7 +195,7 @@ fn tried(
         rewrites.widen(&mutation.mutants, &mutation.units);
     }
     let names = baseline.tests.iter().map(|test| &test.name).enumerate();
-    // A failed test may have no name in the run.
+    // A failed test may have no name in the report.
     let names = baseline.selectors.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
         names.map(|(index, name)| (name.clone(), index)).collect();
@@ -233,13 +233,13 @@ fn tried(
     progress.show("proving that a change can be noticed");
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
-    // The other copies load their tests while the first one is in use.
+    // The other copies load their tests while the first copy is in use.
     let mut others = Vec::new();
     for _ in 1..jobs {
         let copy = suite.copy(&arenas[0].copy.top())?;
         others.push(LoadingDriver::start(&suite, &copy.top()).ok().flatten());
         let runs = Runs::start()?;
-        // Without this, the same code is compiled once more.
+        // Without this, Go would compile the same code again for each copy.
         let _as_good = arenas[0].runs.share_compiled(&runs);
         suite.guard.add(runs.runner.abort_handle());
         arenas.push(Arena::new(&suite, copy, runs));
@@ -271,12 +271,13 @@ fn tried(
             output::told(&error)
         ));
     }
-    // If this proof fails, everything that the early fork would handle is done the plain way
-    // instead.
+    // If this proof fails, the mutants that a process with loaded tests would handle are tried in
+    // fresh processes instead.
     let early = !is_late() && prove(first, ProcessOrigin::Early).is_ok();
     if first.forked.is_some() {
         for (arena, loading) in arenas[1..].iter_mut().zip(others) {
-            // An arena whose tests cannot be loaded uses the plain way.
+            // If the tests cannot be loaded in advance, the arena starts a fresh process for each
+            // mutant.
             arena.forked = loading.and_then(|own| own.loaded().ok());
         }
     }
@@ -475,7 +476,7 @@ fn key(root: &Root, suite: &Suite) -> u64 {
 
 fn is_true(condition: Condition, mutation: &Mutation, scores: &Scores) -> bool {
     match condition {
-        // If a diff is given, only mutants in the diff exist.
+        // With a diff, only mutants in the diff exist.
         Condition::Survived | Condition::SurvivedInDiff => {
             mutation.mutants.iter().any(|own| own.fate.is_missed())
         }

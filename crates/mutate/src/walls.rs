@@ -30,7 +30,7 @@ const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
 /// The isolation of changed programs from the machine.
 #[derive(Debug)]
 pub(crate) struct Walls {
-    /// `None` if there is no isolation.
+    /// The sandbox; `None` if changed programs run without isolation.
     sandbox: Option<Sandbox>,
     /// Readable paths in addition to the system.
     reads: Vec<PathBuf>,
@@ -102,7 +102,7 @@ impl Walls {
         };
         let places = places.into_iter().filter(is_read);
         let places = places.map(|(own, _, name)| (name, own)).collect();
-        // Files of these names within the project belong to the project.
+        // Files of these names within the project are not secrets of the user's installations.
         let outside = reads.iter().chain(&opened).filter(|own| !own.starts_with(top));
         let secret = outside.flat_map(|own| SECRET.map(|below| own.join(below)));
         let hides = secret.filter(|own| own.exists()).collect();
@@ -211,8 +211,8 @@ fn of_program(argv: &[OsString]) -> Vec<PathBuf> {
     interpreters.collect::<Vec<_>>().into_iter().chain(above.clone()).collect()
 }
 
-/// Returns what is installed for this user: the directory, the readable part of it, and the
-/// variable that names it.
+/// Returns the installations of this user: the directory, its readable part, and the variable that
+/// names the directory.
 fn places(home: Option<&Path>) -> Vec<(PathBuf, &'static str, &'static str)> {
     let place = |(name, below, read): (&'static str, &str, &'static str)| {
         let own = std::env::var_os(name).map(PathBuf::from);

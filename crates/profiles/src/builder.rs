@@ -78,7 +78,7 @@ impl Builder {
         stack.amount = (stack.amount + countable(amount)).min(f64::MAX);
     }
 
-    /// Adds samples of a stack, given by its frames.
+    /// Adds samples of a stack that is given by its frames.
     pub fn add_frames(&mut self, frames: impl IntoIterator<Item = Frame>, samples: u64) {
         let frames = frames.into_iter().map(|frame| self.frame(frame)).collect();
         self.add(frames, Vec::new(), samples, samples as f64);
@@ -106,7 +106,7 @@ impl Builder {
     }
 }
 
-/// Returns the amount; 0 for one that is negative or not finite.
+/// Returns the amount, or 0 if it is negative or not finite.
 fn countable(amount: f64) -> f64 {
     if amount.is_finite() && amount > 0.0 { amount } else { 0.0 }
 }

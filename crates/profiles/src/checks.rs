@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(codes, ["PROFILE_FEW", "PROFILE_UNSEEN"]);
         assert!(told[0].message.starts_with("1 of 2 tests"), "{}", told[0].message);
         assert!(told[1].message.contains("`forked` with 0.30 s"), "{}", told[1].message);
-        // Waiting takes no CPU time.
+        // A waiting program uses no CPU time, so missing samples prove nothing.
         whole.measure = "cpu".to_owned();
         assert_eq!(of_tests(&found, &runs, &whole).len(), 1);
         runs[0].timed.remove("forked");

@@ -9,7 +9,7 @@ use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashMap;
 
-/// The kernel's figures for the time during which a process was sampled.
+/// CPU times counted by the kernel for the time during which a process was sampled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counted {
     /// CPU time of the whole process, s, including threads that have ended.
@@ -328,7 +328,7 @@ mod tests {
         };
         assert_eq!(made(0.5), (1, 30.0, 1));
         assert_eq!(made(0.2), (1, 20.0, 1));
-        // Heavy contention for a lock also takes CPU time.
+        // A program that contends for a lock also uses CPU time.
         assert_eq!(made(0.97), (2, 97.0, 0));
     }
 
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn what_the_kernel_bears_out_stays_as_it_is() {
         assert_eq!(held(&[(1, 100)], 1.2, &[(1, 1.2, 0.0)]), (vec![1000], None));
-        // A single sample of a thread that was active at that moment is not an error.
+        // One sample of a thread that was active at that moment is not reported as an error.
         assert_eq!(held(&[(1, 1), (2, 99)], 1.0, &[(1, 0.005, 0.0), (2, 0.99, 0.0)]).0, [5, 990]);
     }
 
@@ -360,8 +360,7 @@ mod tests {
         assert_eq!(of(0.8), (vec![200, 600], Some(Severity::Note)));
         // A short-lived child was not sampled.
         assert_eq!(of(6.0), (vec![1500, 4500], Some(Severity::Note)));
-        // This also holds for a program that soon replaced itself by another, which its samples do
-        // not show.
+        // The same happens if a program soon replaces itself by another one, which has no samples.
         assert_eq!(of(10.0), (vec![1000, 3000, 6000], Some(Severity::Warning)));
     }
 

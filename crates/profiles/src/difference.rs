@@ -79,7 +79,7 @@ pub struct Difference {
 /// The reason why two profiles cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DifferenceError {
-    /// The two profiles measure different quantities.
+    /// The two profiles measure different quantities, such as CPU time and allocations.
     #[error(
         "`{0}` measures {1} and `{2}` {3}: only what is measured in the same way can be compared"
     )]
@@ -301,7 +301,8 @@ mod tests {
         let found = Difference::of(&profile("/old", false), &profile("/new", false), 0.95).unwrap();
         assert_eq!(found.rows.len(), 2);
         assert!(found.rows.iter().all(|row| row.difference == 0.0), "{found:#?}");
-        // Either of the two may be the old one, so neither is matched.
+        // The function exists twice in one profile, so it is unknown which of the two matches, and
+        // none is matched.
         let found = Difference::of(&profile("/old", false), &profile("/new", true), 0.95).unwrap();
         assert_eq!(found.rows.len(), 4);
         // A function of the same name on one side does not affect the match of those in the same

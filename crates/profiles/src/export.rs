@@ -17,7 +17,7 @@ use std::path::Path;
 pub enum Format {
     /// Collapsed stacks: `main;parse 12`.
     Collapsed,
-    /// pprof's protocol buffers, compressed.
+    /// pprof's protocol buffers, compressed with gzip.
     Pprof,
     /// speedscope's JSON.
     Speedscope,

@@ -51,8 +51,8 @@ impl Functions {
     /// Collects the functions. O(frames of all stacks).
     pub fn of(profile: &Profile) -> Self {
         let (mut list, of_frame) = named(profile);
-        // The last stack in which each function occurred, so that recursive functions are counted
-        // once.
+        // Index of the last stack in which each function occurred, so that recursive functions are
+        // counted only once.
         let mut met = vec![usize::MAX; list.len()];
         for (index, stack) in profile.stacks.iter().enumerate() {
             let functions = stack.frames.iter().filter_map(|&f| of_frame.get(f as usize).copied());

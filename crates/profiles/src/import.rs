@@ -52,7 +52,7 @@ pub enum ImportError {
     /// The format is unknown.
     #[error("`{file}` {seen}; expected a profile in one of these formats:{KNOWN}")]
     Unknown {
-        /// The file.
+        /// Name of the file.
         file: String,
         /// A description of the file's contents, as the rest of a sentence.
         seen: String,
@@ -60,15 +60,15 @@ pub enum ImportError {
     /// The format is known, but the file has no samples.
     #[error("`{file}` contains no samples; was the program busy while it was profiled?")]
     Empty {
-        /// The file.
+        /// Name of the file.
         file: String,
     },
     /// The format is known, but the contents are invalid.
     #[error("`{file}`{}: {problem}", .line.map_or_else(String::new, |line| format!(", line {line}")))]
     Content {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The line, from 1, if the format has lines.
+        /// The line number, counted from 1, if the format has lines.
         line: Option<usize>,
         /// The problem, and how to fix it.
         problem: String,
@@ -122,7 +122,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(unknown("is empty"));
     }
-    // Loading it can execute code from the file, so it is rejected.
+    // Loading a Marshal file can execute code from the file, so it is rejected.
     if bytes.starts_with(b"\x04\x08") {
         return Err(told(Problem::new(
             "this is stackprof's own dump (Ruby's Marshal), which is not read; turn it into JSON: stackprof --json DUMP > profile.json",

@@ -154,7 +154,7 @@ pub fn joined(parts: &[Part], named: impl Fn(Option<&Mark>) -> String) -> Profil
     builder.build()
 }
 
-/// A run's own measurements of one of its tests, apart from the samples.
+/// Measurements of a test that a run made itself, in addition to the samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timed {
     /// Duration, s.

@@ -58,7 +58,7 @@ fn the_same_seed_gives_the_same_numbers_and_another_others() {
     let distribution = "lognormal(5, 0.2)";
     assert_eq!(drawn(distribution, 100), drawn(distribution, 100));
     assert_ne!(drawn(distribution, 100), values(Recipe { seed: 8, ..recipe(distribution, 100) }));
-    // One more value does not change those before it, nor does another subject.
+    // Drawing one more value changes neither the values before it nor those of another subject.
     assert_eq!(drawn(distribution, 100), drawn(distribution, 101)[..100]);
     let mut two = recipe(distribution, 100);
     two.subjects.push(two.subjects[0].clone());
@@ -225,7 +225,8 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
     assert!(told(&long).1.contains("256 parts"));
 }
 
-/// Distributions as the parser creates them: a minus before a number belongs to the number.
+/// Distributions in the form in which the parser creates them: a minus sign before a number belongs
+/// to the number.
 fn any_distribution() -> impl Strategy<Value = Distribution> {
     let number = prop_oneof![-1e6..1e6_f64, Just(0.0), Just(1e-300), Just(1e300)];
     let size = 0.001..1e3_f64;

@@ -159,7 +159,7 @@ fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
     let plain = analysis.comparisons[0].decision.estimate.exp();
     assert_eq!((weighed.scale, weighed.blocks, old.weighed), (Scale::Ratio, 11, None));
     assert!((weighed.estimate - 0.97).abs() < (plain - 0.97).abs(), "{weighed:?} {plain}");
-    // Spikes in ten of a hundred runs explain only a small share of the ranks.
+    // Spikes in ten of a hundred runs explain only a small share of the spread of ranks.
     assert!(new.together.is_some_and(|share| (0.05..0.5).contains(&share)), "{new:?}");
 }
 

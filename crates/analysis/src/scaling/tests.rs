@@ -142,7 +142,7 @@ fn words_two_values_and_plain_comparisons_have_no_curve() {
     };
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")], &[("n", "big")]]), 0);
-    // Only zero has no logarithm.
+    // Zero has no logarithm and is left out, which leaves too few values for an exponent.
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")], &[("n", "3")]]), 1);
     assert_eq!(count(&[&[], &[], &[]]), 0);
@@ -242,12 +242,12 @@ fn commands_with_values_of_their_own_are_not_taken_for_one() {
         subjects(labels, &told)
     };
     let labels = ["a {n}", "b {n}"];
-    // References do not matter.
+    // The references of subjects do not affect the result.
     let within = [0, 0, 2, 2, 4, 4].map(Some);
     for references in [within, [0, 1, 2, 3, 4, 5].map(Some), [None; 6]] {
         assert_eq!(found(&two(references, &labels)), expected(&labels, true));
     }
-    // Nor do equal names.
+    // Equal names of subjects do not affect the result either.
     assert_eq!(found(&two(within, &["x {n}"; 2])), expected(&["x {n}", "x {n} #2"], true));
     // Four commands, of which the last two have a separate reference.
     let four = subjects(

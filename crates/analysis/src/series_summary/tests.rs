@@ -25,7 +25,7 @@ fn calm_values_have_one_mode_and_no_finding() {
         assert_eq!(found.modes.len(), 1, "{seed}");
         assert_eq!(found.modes[0].share, 1.0);
         assert!((found.modes[0].at - 1.0).abs() < 0.01, "{:?}", found.modes);
-        // One finding in a hundred may be chance.
+        // One finding in a hundred series may be due to chance.
         assert!(codes(&found).iter().all(|c| *c == "DEPENDENCE"), "{seed}: {:?}", codes(&found));
     }
 }
@@ -66,7 +66,7 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     let told = &warm.findings[0];
     assert!(told.message.ends_with(" from that"), "{told:?}");
     assert!(told.evidence.iter().any(|(key, _)| key == "drift" || key == "effective"));
-    // If the rest is also correlated, that is reported separately.
+    // If the values after the warm-up are also correlated, that is reported separately.
     let mut before = 0.0;
     let values = noise(3, 400).into_iter().enumerate().map(|(i, z)| {
         before = 0.8 * before + z;
@@ -150,7 +150,7 @@ fn few_different_values_are_told_one_by_one_and_as_multiples_of_a_step() {
     assert_eq!(found.repeated.iter().map(|same| same.count).sum::<usize>(), 100);
     let coarse = found.findings.iter().find(|f| f.code == "COARSE_CLOCK").expect("a step");
     assert_eq!(coarse.severity, Severity::Warning, "{coarse:?}");
-    // Whole numbers are mostly counts, whose steps are harmless.
+    // Whole numbers are mostly counts, whose steps of one are harmless.
     let counts: Vec<f64> = values.iter().map(|v| v * 2.0).collect();
     let found = SeriesSummary::of("it", &plain, &counts, &Options::default()).expect("values");
     assert!(

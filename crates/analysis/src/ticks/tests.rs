@@ -23,7 +23,8 @@ const CELLS: [TickCase; 6] = [
 ];
 
 fn rounded((step, sd, ..): TickCase, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
-    // A decimal number as in a file, not a multiple that is off by a bit.
+    // A number rounded to decimals as in a file. A plain multiple of the step could differ in its
+    // last bit.
     let reading = |value: f64| ((value / step).round() * step * 1e6).round() / 1e6;
     (0..n).map(|_| reading(centre + sd * stream.normal())).collect()
 }
@@ -36,8 +37,8 @@ fn start_and_end((step, ..): TickCase, centre: f64, n: usize, stream: &mut Strea
 
 type Clock = fn(TickCase, f64, usize, &mut Stream) -> Vec<f64>;
 
-/// The share of series whose interval misses the ratio, and the share with a direction, for
-/// separate recordings and for blocks.
+/// Returns the share of series whose interval misses the true ratio, and the share with a
+/// direction, for separate recordings and for blocks.
 fn misses(cell: TickCase, clock: Clock, seed: u64) -> [(f64, f64); 2] {
     let (_, _, a, b, n) = cell;
     let truth = (b / a).ln();
@@ -66,8 +67,8 @@ fn misses(cell: TickCase, clock: Clock, seed: u64) -> [(f64, f64); 2] {
 fn the_interval_covers_what_a_coarse_clock_hides() {
     for cell in CELLS {
         for (clock, name) in [(rounded as Clock, "rounded"), (start_and_end, "start and end")] {
-            // If rounding errors cancel, 5 % may miss, and the simulation has an error of about
-            // 1 %.
+            // If rounding errors cancel, 5 % of the intervals may miss. The simulation has a
+            // standard error of about 1 %.
             let least = if cell.1 > cell.0 / 2.0 { 0.02 } else { 0.0 };
             for (missed, _) in misses(cell, clock, 17) {
                 assert!(missed <= 0.06 + least, "{name} {cell:?}: {missed}");
@@ -112,7 +113,7 @@ fn a_step_is_what_all_distances_have_in_common() {
     };
     let repeated = |of: &[f64]| of.iter().flat_map(|v| [*v; 4]).collect::<Vec<_>>();
     assert_eq!(of(&repeated(&[0.3, 0.5, 0.9])).map(|s| (s * 1e9).round() / 1e9), Some(0.2));
-    // The distances two and three have the divisor one.
+    // The distances 2 and 3 have the greatest common divisor 1.
     assert_eq!(of(&repeated(&[2.0, 4.0, 7.0])), Some(1.0));
     assert_eq!(of(&repeated(&[1.0, 1.1, 1.1 + 0.001 * std::f64::consts::PI])), None);
     assert_eq!(of(&[1.0, 2.0, 3.0, 4.0, 5.0]), None);
@@ -133,7 +134,7 @@ fn ties_are_spread_evenly_and_readings_keep_their_order() {
     assert!((descriptive::mean(&spread) - 2.0).abs() < 1e-12);
     let (a, b) = ticks.spread_pairs(&side, &side).unwrap();
     assert!(a.iter().chain(&b).zip(side.iter().chain(&side)).all(|(s, v)| (s - v).abs() <= 0.5));
-    // Readings on a single step may each be off by half a step.
+    // Two sides whose readings are all on one step may each be off by half a step.
     let same = [3.0; 12].map(|v: f64| v / 10.0);
     let hidden = Ticks::of_sorted(&same, &[0.4; 12]);
     assert!((hidden.hidden() - 0.1).abs() < 1e-12 && hidden.spread_pairs(&same, &same).is_none());

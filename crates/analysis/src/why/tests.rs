@@ -132,7 +132,7 @@ fn the_shares_of_the_parts_hold_what_was_planted_and_add_up() {
 fn more_code_is_more_instructions() {
     let (kind, _) = first(Means { user: 0.020, instructions: 5e7, ..BASE });
     assert!(matches!(kind, Some(Kind::Instructions { .. })), "{kind:?}");
-    // Fewer instructions explain a faster program.
+    // The faster program executes fewer instructions, which explains the difference.
     let (kind, _) = first(Means { user: 0.012, instructions: 3e7, ..BASE });
     assert!(matches!(kind, Some(Kind::Instructions { .. })), "{kind:?}");
 }
@@ -221,9 +221,9 @@ fn recordings_of_two_machines_are_explained_by_them() {
     apart.environment.set("cpu_model@new", "another");
     let (_, why) = explained(&apart);
     assert_eq!(why.causes[0].kind, Kind::Machine(vec!["cpu_model"]), "{why:#?}");
-    // The runs are paired in order.
+    // The files have no blocks, so their runs are paired in order.
     assert!(!why.parts.is_empty());
-    // In blocks, one machine ran both.
+    // Samples in blocks come from one machine, so its facts are those of both sides.
     samples.environment = apart.environment.clone();
     let (_, why) = explained(&samples);
     assert!(!matches!(why.causes[0].kind, Kind::Machine(_)), "{why:#?}");
@@ -240,7 +240,7 @@ fn the_same_code_is_explained_by_its_placement() {
 #[test]
 fn without_a_difference_or_a_known_share_nothing_is_named() {
     assert_eq!(first(BASE), (None, None));
-    // A record without the parts of the time.
+    // A record that does not contain the parts of the time.
     let mut samples = samples(BASE, Means { user: 0.020, ..BASE });
     for metric in &mut samples.metrics[1..] {
         metric.name = format!("other_{}", metric.name);

@@ -46,8 +46,8 @@ impl MadeUp {
         hold_on(self.machine(), Some(self.path(STATE)), knobs).unwrap()
     }
 
-    /// Leaves the journal of a process that is gone: it has the pid of this process but started at
-    /// another time.
+    /// Leaves the journal of a process that no longer exists: its pid is that of this process, but
+    /// its start time differs.
     fn left(&self, started: u64, changes: &[(&str, &str, &str, &str)]) {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
         let process = std::process::id();
@@ -106,7 +106,7 @@ fn changes_on_top_of_each_other_are_undone_to_the_first_value_and_told_once() {
 #[test]
 fn what_can_not_be_put_back_now_is_put_back_later() {
     let made = MadeUp::new();
-    // The later journal cannot be undone, and so the earlier one must be kept.
+    // The later journal cannot be undone, so the earlier one must be kept.
     made.left(1, &[("rt-runtime", RT, "950000", "5")]);
     made.left(2, &[("autogroup", SYSTEM_SETTINGS, "1", "0"), ("rt-runtime", RT, "5", "6")]);
     made.set(SYSTEM_SETTINGS, "0");

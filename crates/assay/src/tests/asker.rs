@@ -34,7 +34,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Time limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Time after which a run is killed.
+    /// Time after which a run is killed, whatever it is doing.
     pub suite: Duration,
     /// Time after which a run is killed because a test, or the setup of a group of tests, does not
     /// end.
@@ -70,7 +70,8 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// Starts the launcher and creates the parent of the temporary directories.
+    /// Starts the launcher and creates the directory that contains the temporary directories of all
+    /// runs.
     ///
     /// # Errors
     /// If the launcher cannot be started or the directory cannot be created.
@@ -285,16 +286,16 @@ impl Asker {
         self.warm.get_mut(&side.name)
     }
 
-    /// Returns true if the last run was a fork of a preloaded process.
+    /// Returns true if the last run was a fork of a preloaded process rather than a new process.
     pub fn was_warm(&self) -> bool {
         self.was_warm
     }
 
-    /// Starts a new launcher, which holds none of the commands of earlier runs. A caller that runs
-    /// suites all day should call this from time to time.
+    /// Replaces the launcher by a new one, which keeps none of the commands of earlier runs in
+    /// memory. A caller that runs suites all day should call this from time to time.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the new launcher cannot be started.
     pub fn renew(&mut self) -> Result<(), RunError> {
         self.runner = Runner::start()?;
         Ok(())
@@ -348,7 +349,7 @@ impl Asker {
                 Ok(result) => {
                     self.was_warm = true;
                     if side.warm {
-                        // Loading after a run must not overlap with the next run.
+                        // Loading that continues after a run must not overlap with the next run.
                         warm.settle();
                     }
                     return Ok(result);
@@ -436,7 +437,7 @@ impl Asker {
         )
     }
 
-    /// Returns a run, or an error if it crashed, hung or reported nothing.
+    /// Returns a completed run, or an error if the run crashed, hung or reported nothing.
     fn judged(
         &self,
         read: Result<Run, SuiteError>,

@@ -18,7 +18,7 @@ const MOST_FAILURES: usize = 20;
 /// Prints the progress of suites.
 pub(crate) struct Live {
     line: Rc<Line>,
-    /// True if failures are printed as they happen.
+    /// True if failures are printed when they happen.
     says: bool,
     /// Planned number of runs, if fixed.
     runs: Option<u32>,
@@ -35,12 +35,12 @@ impl Live {
         Self { line, says, runs, run: 0, last: None, failed: BTreeSet::new() }
     }
 
-    /// Notes the start of a run.
+    /// Counts the start of a run.
     pub fn begins(&mut self) {
         self.run += 1;
     }
 
-    /// Notes the end of a complete run.
+    /// Records the number of tests and the duration of a complete run.
     pub fn ended(&mut self, tests: usize, seconds: f64) {
         self.last = Some((tests, seconds));
     }

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Something that is in force during the runs of a side: a server setting or a shell line.
+/// A server setting or a shell line that is in effect during the runs of a side.
 pub(crate) trait Setting {
     /// Applies the setting before a run.
     ///
@@ -33,8 +33,8 @@ pub(crate) struct Side {
     pub argv: Vec<OsString>,
     /// Variables added to the environment.
     pub env: Vec<(String, String)>,
-    /// Additions that give access to servers and enable settings: paths and passwords of this run
-    /// alone, which are never recorded.
+    /// Additions to the environment that give access to servers and enable settings. They contain
+    /// paths and passwords of this run alone, and are never recorded.
     pub added: EnvironmentAdditions,
     /// True if every run of this side has to be a fork of a preloaded process.
     pub warm: bool,

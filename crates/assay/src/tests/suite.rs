@@ -50,7 +50,7 @@ pub(crate) struct About {
     pub file: Option<String>,
     /// The name by which it is selected.
     pub id: Option<String>,
-    /// The side and the message of its last failure.
+    /// Index of the side, and message, of the test's last failure.
     pub message: Option<(usize, String)>,
     /// Number of runs in which the test was skipped.
     pub skipped: u32,
@@ -154,7 +154,7 @@ impl<'a> Suite<'a> {
         let result = &ran.result;
         let cpu = result.user_seconds + result.system_seconds;
         self.value(&mut values, "wall", Some(result.wall_seconds));
-        // The protocol does not report the resource usage of a fork of a preloaded process.
+        // A fork of a preloaded process has no resource usage of its own in the protocol.
         let is_told = result.max_rss_bytes > 0;
         self.value(&mut values, "cpu", Some(cpu).filter(|_| is_told));
         self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64).filter(|_| is_told));

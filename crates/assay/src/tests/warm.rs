@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The reason why a run is not a fork of a preloaded process.
 pub(super) enum Cold {
-    /// The process cannot be used, for this reason; the command runs without preloading.
+    /// The process cannot be used for the given reason, so the command runs without preloading.
     Because(String),
     /// The caller ended the run.
     Stopped,
@@ -85,7 +85,7 @@ impl Warm {
         }
         if let Some(state) = process.look() {
             self.was_ready = true;
-            // Otherwise they are the reason why it is unavailable, which the next run reports.
+            // If the process is not ready, the notes are the reason, which the next run reports.
             for note in state.notes.iter().filter(|_| state.ready) {
                 let note = format!("preloaded: {note}");
                 if self.told.insert(note.clone()) {
@@ -118,7 +118,7 @@ impl Warm {
     /// its stages before that run.
     pub fn learn(&mut self, before: Option<Vec<u32>>) {
         let began = Instant::now();
-        // New knowledge leads to new stages, but not immediately, and there may be none.
+        // If the run revealed more to preload, new stages appear after a delay. There may be none.
         while self.is_there() && self.stages() == before && began.elapsed() < LEARNS_WITHIN {
             std::thread::sleep(LOOK);
             self.rest();
@@ -195,7 +195,7 @@ impl Warm {
                 // The process restarts because of a change that was just reported to it.
                 Err(PreloadedError::Absent) => {}
                 Err(error @ PreloadedError::Silent(_)) if is_loaded => {
-                    // The process is stuck.
+                    // The process does not respond, so it is restarted.
                     process.restart().map_err(because)?;
                     return Err(because(error));
                 }

@@ -456,7 +456,7 @@ fn a_file_that_is_cut_anywhere_keeps_every_complete_record() {
             continue;
         }
         let samples = read.unwrap();
-        // A record is complete with its closing brace; the line feed may be missing.
+        // A record is complete if it ends with its closing brace, even without a line feed.
         let complete = whole[..cut].split(|&b| b == b'\n').filter(|line| {
             line.starts_with(b"{\"kind\":\"obs\"")
                 && line.ends_with(b"}}")

@@ -186,7 +186,7 @@ fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
     assert_eq!(samples.series(0, 0).values, [1.5e-6, 2e-9]);
     assert_eq!(samples.metrics[0].name, "value");
     assert_eq!(samples.environment.text("file.cpu"), Some("old"));
-    // With two columns, the other one must have the values.
+    // With two columns, the values must be taken from the selected one.
     assert_eq!(bytes(text, &options(Some("1"), None, None)).unwrap().len(), 3);
     let message =
         bytes(with_header, &options(Some("kind"), Some("ns"), None)).unwrap_err().to_string();
@@ -519,8 +519,8 @@ fn the_values_of_all_outcomes_survive_the_table() {
 proptest! {
     #[test]
     fn exporting_then_importing_changes_no_value(samples in crate::assay_file::any::any_samples()) {
-        // A file with a zero byte is taken for binary; commands and benchmarks have no zero bytes
-        // in their names.
+        // A file with a zero byte is considered binary. Names of commands and benchmarks contain no
+        // zero bytes.
         prop_assume!(!samples.is_empty() && samples.subjects.iter().all(|s| !s.name.contains(char::from(0))));
         let mut table = Vec::new();
         crate::export::csv(&samples, &mut table).unwrap();
@@ -585,7 +585,7 @@ fn what_is_left_out_is_left_out_of_bytes_too_and_never_everything() {
     let none = bytes("a\u{7}b,c\n3,1\n,2\n", &skip(1)).unwrap_err().to_string();
     assert!(none.contains("leaves nothing of a\\u{7}b, which has 1 observations"), "{none}");
 
-    // A column without numbers would be reduced to its name.
+    // The importer would shorten a column without numbers to its name.
     let filter = |text: &str| ImportOptions {
         filter: Some(text.parse().unwrap()),
         ..ImportOptions::default()

@@ -206,7 +206,7 @@ fn output_that_is_too_long_or_not_text_is_no_trouble() {
     let long = vec![b'1'; MAX_OUTPUT + 1];
     let error = spec("stdout").read(&long, b"").unwrap_err();
     assert_eq!(error, ReadingError::TooLarge { stream: "stdout" });
-    // Only the stream that is read counts.
+    // Only the size of the stream that is read matters.
     assert!(spec("stdout").read(b"1", &long).is_ok());
     assert!(matches!(
         spec("stdout").read(b"\xff\x00\xfe", b""),

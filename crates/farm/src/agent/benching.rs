@@ -141,7 +141,8 @@ fn judged(
 ) -> judging::Judgement {
     let machine = judging::installed(ended, "assay bench");
     match (comparisons.len(), ended.outcome) {
-        // The exit status also shows which conditions were met.
+        // The exit status also says which `--fail-if` conditions were met, so these values are
+        // successes.
         (1.., Outcome::Exited(0 | 1 | 3)) => {
             let slower = comparisons.iter().filter(|own| own.verdict == "slower").count();
             let all = crate::plain::counted(comparisons.len(), "benchmark");

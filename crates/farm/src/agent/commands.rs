@@ -97,7 +97,7 @@ impl Commands<'_> {
         work: &Path,
     ) -> Result<FetchedVersion, FetchError> {
         self.log.say(&format!("fetching {} {}", project.name, version.name));
-        // A project's own command writes there.
+        // The project's own command writes to this directory.
         if let Err(error) = self.job.hand_over(self.walls) {
             return Err(FetchError::Version(output::told(&error)));
         }
@@ -170,8 +170,8 @@ impl Commands<'_> {
         let how = SandboxedRun { limit, is_together, looks: &mut looks };
         let ran = self.walls.run(&policy, argv, how)?;
         if stop.is_none() && ran.outcome != Outcome::Exited(0) {
-            // Ending all processes of a batch job ends the agent as well, but its signal may arrive
-            // a moment later.
+            // When a batch job is canceled, all its processes are ended, including the agent. The
+            // agent's signal may arrive a moment after the end of its child.
             interrupt::sleep_until(&[], Some(MOMENT))?;
             stop = unwanted(held);
         }

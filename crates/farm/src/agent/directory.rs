@@ -60,7 +60,7 @@ pub(super) struct JobDirectory {
 fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(mode).create(path);
     made.with_context(|| path.display().to_string())?;
-    // Regardless of the umask, and of the mode if it already existed.
+    // The mode is set explicitly, because the umask or an existing directory may differ.
     fs::set_permissions(path, Permissions::from_mode(mode))
         .with_context(|| path.display().to_string())
 }
@@ -214,7 +214,7 @@ impl JobDirectory {
         Ok(())
     }
 
-    /// Returns the policy for one of the job's commands.
+    /// Returns the sandbox policy for one of the job's commands.
     pub fn policy(&self, directory: &Path, network: bool, limits: Limits) -> Policy {
         let mut reads = self.reads.clone();
         reads.push(self.bin());
@@ -252,7 +252,7 @@ impl JobDirectory {
             ("CARGO_HOME".into(), home.join("cargo").into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK".into(), "1".into()),
             ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
-            // For recipes that support several runtimes.
+            // A recipe that supports several runtimes uses this variable to select one.
             ("ASSAY_RUNTIME".into(), self.runtime.0.into()),
             ("ASSAY_RUNTIME_VERSION".into(), self.runtime.1.clone().into()),
         ];

@@ -127,7 +127,7 @@ mod tests {
             version("1.0", VersionKind::Release, false),
             version("1.1", VersionKind::Release, false),
             version("0.9", VersionKind::Release, true),
-            // Branches move on.
+            // Branches change, so missing commits are not marked as gone.
             version("abc", VersionKind::Commit, false),
         ];
         assert_eq!(gone(&known, &[offered("1.1")]), ["1.0"]);

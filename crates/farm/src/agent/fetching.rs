@@ -56,7 +56,7 @@ pub(super) enum FetchError {
     /// The version cannot be used: its checksum differs, or the archive leads out of its directory.
     #[error("{0}")]
     Version(String),
-    /// The origin does not answer.
+    /// The origin did not answer.
     #[error("{0}")]
     Network(String),
     /// The disk is full.
@@ -120,7 +120,7 @@ pub(super) struct FetchContext<'a> {
     pub web: &'a Web,
     /// True if repositories on this machine may be read.
     pub allows_files: bool,
-    /// The policy for the project's own commands: with network access, in a writable directory.
+    /// Sandbox policy for the project's own commands: with network access, in a writable directory.
     pub policy: &'a Policy,
     /// A directory for temporary files.
     pub beside: &'a Path,

@@ -26,7 +26,7 @@ const NETWORK: [&str; 14] = [
     "ECONNREFUSED",
     "dial tcp",
 ];
-/// The message of programs when the disk is full.
+/// Message of a program when the disk is full.
 const DISK: &str = "No space left on device";
 
 /// How runtimes report a missing module, package or file: the text before its name, and the
@@ -45,7 +45,7 @@ const MISSING: [(&str, char); 6] = [
 pub(super) enum Stop {
     /// The job is no longer wanted, or the agent must exit: there is no result.
     Unwanted(String),
-    /// The command wrote more than this number of bytes.
+    /// The command wrote more than the given number of bytes.
     Wrote(u64),
     /// The agent's disk is full.
     Full,
@@ -74,7 +74,7 @@ fn machine(fault: Fault, why: impl Into<String>) -> Judgement {
     (State::Infrastructure, Some(fault), why.into())
 }
 
-/// Returns the judgment for causes that are the same for all kinds of commands, if one of them
+/// Returns the judgment for causes that apply to all kinds of commands; `None` if none of them
 /// applies.
 fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
     match &ended.stop {
@@ -201,8 +201,8 @@ pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     }
 }
 
-/// Returns what a runtime reported as missing, as the end of a reason that begins with a colon;
-/// empty if nothing was.
+/// Returns the module, package or file that a runtime reported as missing, in a form that completes
+/// a sentence after a colon; empty if nothing was missing.
 fn missing(said: &str) -> String {
     let first = MISSING.iter().filter_map(|(told, end)| Some((said.find(told)?, told, *end))).min();
     let Some((at, told, end)) = first else { return String::new() };
@@ -267,7 +267,7 @@ mod tests {
         let one = || ended(Outcome::Exited(1));
         let full = CommandEnd { said: "x: No space left on device", is_disk_full: true, ..one() };
         assert_eq!(state(&full, &failed), (State::Infrastructure, Some(Fault::Disk)));
-        // Reaching its own limit is the version's fault.
+        // If the version reaches its own disk limit, the failure is the version's fault.
         let own = CommandEnd { said: "x: No space left on device", ..one() };
         assert_eq!(state(&own, &failed), (State::Errored, None));
         let memory = CommandEnd { is_machine_out_of_memory: true, ..one() };

@@ -44,7 +44,7 @@ impl HeldLease {
                         Some(
                             Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
                         ) => error.to_string(),
-                        // The server does not answer: the job continues, and its result waits in
+                        // If the server does not answer, the job continues, and its result waits in
                         // the spool.
                         _ => {
                             pause = every.min(AWAY);

@@ -61,7 +61,7 @@ impl Log {
         self.append(&bytes[..taken]);
     }
 
-    /// Counts bytes of output that are lost.
+    /// Adds to the number of output bytes that were lost.
     pub fn lose(&mut self, bytes: u64) {
         self.cut += bytes;
     }

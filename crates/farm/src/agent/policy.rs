@@ -1,4 +1,4 @@
-//! Constants that are a matter of judgment.
+//! Constants whose values are a matter of judgment.
 
 use std::time::Duration;
 

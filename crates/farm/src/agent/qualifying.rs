@@ -1,7 +1,7 @@
-//! Decides whether this node may vote. `assay calibrate` measures a program against itself and
-//! counts how often it finds a difference although there is none. A node with too many false
-//! alarms, too little sensitivity, or much less sensitivity than at first gets no benchmarks until
-//! a later run is good.
+//! Decides whether this node may run benchmarks. `assay calibrate` measures a program against
+//! itself and counts how often it finds a difference although there is none. A node with too many
+//! false alarms, too little sensitivity, or much less sensitivity than at first gets no benchmarks
+//! until a later calibration passes.
 
 use super::policy::{CALIBRATION, DETECTS, DRIFT, FALSE_ALARMS};
 use anyhow::{Context, bail};
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((fine.detects, fine.comparisons), (1.01, 400));
         assert!(of(0.06, 0.01, None).reason.contains("with itself"));
         assert!(of(0.0, 0.2, None).reason.contains("20.0 %"));
-        // The sensitivity drifted.
+        // The detectable effect may grow, but not to more than twice that of the first calibration.
         assert!(of(0.0, 0.01, Some(1.006)).is_fit);
         assert!(of(0.0, 0.03, Some(1.01)).reason.contains("at first 1.00 %"));
     }

@@ -143,7 +143,7 @@ pub(super) fn line(leased: &LeasedJob, steps: &Steps, runtime: (&str, &str)) -> 
                     quoted(&leased.version.name),
                     at = quoted(&name(&leased.version)),
                 ),
-                // Two trees as two commits of one repository.
+                // The base and the version become two commits of one repository.
                 _ => format!(
                     "( {} && git init -q && git add -Af && git commit -qm base ) && ( {own} ) && mv {base}/.git {at}/ && cd {at} && git add -Af && git commit -qm version && assay bench --rev HEAD~1 --rev HEAD {bench}",
                     got(origin, base, &name(base))?,

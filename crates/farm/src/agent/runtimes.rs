@@ -178,8 +178,8 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Returns the runtime of a program, which is run in the sandbox to query its version; `Err` is the
-/// reason why it cannot be used.
+/// Runs a program in the sandbox to query its version, and returns its runtime. The error is the
+/// reason why the program cannot be used.
 fn query(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);

@@ -71,7 +71,7 @@ impl Spool {
         numbers.max().unwrap_or(0) + 1
     }
 
-    /// Returns the number of waiting entries.
+    /// Returns the number of results that wait to be submitted.
     pub fn waiting(&self) -> usize {
         self.entries().len()
     }

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of bytes read from a file.
+/// Maximum number of bytes of a file that are read.
 const MOST_TEXT: u64 = 1 << 20;
 /// Maximum number of test files looked at.
 const MOST_FILES: usize = 200;
@@ -103,7 +103,7 @@ fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
 fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     let mut install = Vec::new();
     match gem {
-        // Its dependencies are installed along with it.
+        // The dependencies of a gem are installed along with it.
         Some(file) => {
             let file = shell_words::quote(&file.to_string_lossy()).into_owned();
             install.push(format!("gem install --no-document --conservative {file}"));
@@ -171,11 +171,12 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         wanted.extend(needed.words.iter().cloned());
     }
     if !wanted.is_empty() {
-        // A recipe may not need them.
+        // A project with its own commands may not need these packages, so a failure to install them
+        // is ignored.
         install.push(pip(&wanted) + if is_own { " || true" } else { "" });
     }
     if needed.is_optional && !needed.words.is_empty() {
-        // A version is not to blame if development tools cannot be installed.
+        // If development tools cannot be installed, that is not the version's fault.
         install.push(format!("{} || true", pip(&needed.words)));
     }
     if install.len() == 1 && !is_own {

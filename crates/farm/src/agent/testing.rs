@@ -187,7 +187,7 @@ fn tests(
     commands.log.say(&format!("$ {line}"));
     let began = now_seconds();
     let came = commands.run(&request.argv, env, (top, network), false)?;
-    // No process of the job is running any more, so the agent can safely read the files.
+    // All processes of the job have ended, so the agent can safely read the files.
     for own in [commands.job.rooms(), commands.job.work()] {
         disarm(&own, LONGEST_REPORT).with_context(|| own.display().to_string())?;
     }

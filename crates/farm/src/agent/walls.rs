@@ -28,7 +28,7 @@ pub(super) struct SandboxedRun<'a> {
     pub limit: Duration,
     /// True if standard error is merged into standard output.
     pub is_together: bool,
-    /// Called at intervals; returns true if the command is to be ended.
+    /// Callback that is called at intervals; it returns true if the command is to be ended.
     pub looks: &'a mut dyn FnMut(&OutputReader<'_>) -> bool,
 }
 
@@ -98,8 +98,8 @@ impl Walls {
         })
     }
 
-    /// Returns the output of a program that only needs to read these paths; `None` if it cannot be
-    /// run there, or fails.
+    /// Returns the output of a program that needs to read only these paths; `None` if the program
+    /// cannot be run there or fails.
     pub fn query(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
         let policy =
             Policy { directory: PathBuf::from("/"), reads: reads.to_vec(), ..Policy::default() };

@@ -8,7 +8,7 @@
 
 use super::{Address, MaskedCode};
 
-/// Returns a function with its addresses masked.
+/// Returns the code of a function with its addresses masked.
 pub(super) fn masked(code: &[u8], start: u64) -> MaskedCode {
     let mut masked = MaskedCode { bytes: code.to_owned(), addresses: Vec::new() };
     let mut bases = [None; 32];

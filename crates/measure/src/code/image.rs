@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 type File<'data> = ElfFile64<'data, Endianness>;
 
-/// A loaded section.
+/// A section of the program that is loaded into memory.
 #[derive(Debug)]
 pub(super) struct Section {
     pub start: u64,
@@ -41,7 +41,7 @@ pub(super) struct Extent {
     pub is_code: bool,
 }
 
-/// A value that the loader writes to a place.
+/// A value that the loader writes to an address in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RelocatedValue {
     /// The address of an object in this file.
@@ -50,7 +50,7 @@ pub(super) enum RelocatedValue {
     Foreign(String),
 }
 
-/// A program.
+/// A program's file with its sections and symbols.
 #[derive(Debug)]
 pub(super) struct Image {
     pub architecture: Architecture,
@@ -119,7 +119,8 @@ impl Image {
         Some(image)
     }
 
-    /// Records the relocation of one place; in a static program, the startup code applies it.
+    /// Records one relocation. In a static program, the startup code applies it instead of the
+    /// loader.
     fn relocate(&mut self, file: &File<'_>, relocation: &Rela64<Endianness>) {
         let endian = file.endian();
         let addend = relocation.r_addend(endian) as u64;
@@ -149,11 +150,11 @@ impl Image {
         let is_code = match st_info.st_type() {
             elf::STT_FUNC | elf::STT_GNU_IFUNC => true,
             elf::STT_OBJECT => false,
-            // Labels in assembly.
+            // Symbols without a type are labels in assembly.
             elf::STT_NOTYPE => section.is_code,
             _ => return,
         };
-        // Symbols without a size are marks in data.
+        // Symbols of size 0 in data are only marks.
         if is_code != section.is_code || (!is_code && size == 0) {
             return;
         }

@@ -70,7 +70,7 @@ fn is_line_or_column(image: &Image, address: u64) -> bool {
         let RelocatedValue::Own(text) = image.loaded(place)? else { return None };
         let length = u64::from_le_bytes(image.bytes(place + 8, 8)?.try_into().ok()?);
         let text = image.bytes(text, length).filter(|text| text.len() as u64 == length)?;
-        // Recent compilers add a zero.
+        // Recent compilers end the path with a zero byte.
         Some(text.strip_suffix(b"\0").unwrap_or(text).ends_with(b".rs"))
     };
     LINE_AND_COLUMN.into_iter().any(|offset| is_at(offset) == Some(true))

@@ -30,15 +30,15 @@ struct OperandForm {
 enum Immediate {
     None,
     Bytes(usize),
-    /// Two bytes with prefix 66, otherwise four.
+    /// An operand of two bytes with the prefix 66, otherwise of four bytes.
     Operand,
     /// Like `Operand`, but eight bytes with REX.W.
     Wide,
     /// An absolute address: eight bytes, or four with prefix 67.
     Address,
-    /// Offset of this many bytes, relative to the next instruction.
+    /// An offset of this many bytes, relative to the next instruction.
     Relative(usize),
-    /// One byte, or an operand, only for the first two operations of a group.
+    /// One byte for the first two operations of a group (TEST); nothing for the others.
     TestByte,
     Test,
 }

@@ -50,7 +50,7 @@ pub fn word_of(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// Converts a text back to a word.
+/// Returns the text as a word.
 #[cfg(not(unix))]
 pub fn word_of(text: &str) -> OsString {
     text.into()

@@ -57,7 +57,8 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
         ("off".into(), "8MB".into())
     );
     assert_eq!(settings.read("fsync").unwrap(), off);
-    // Our own change is undone, but not one that was overwritten since.
+    // A setting that still has the value set by `assay` is restored; one that was changed again
+    // since is left alone.
     let change = |setting: &str, after: &str| ServerChange {
         address: settings.address().to_owned(),
         setting: setting.to_owned(),
@@ -159,7 +160,7 @@ fn a_change_is_written_down_without_a_password_and_read_again() {
     assert_eq!(read(&line.replace("fsync", "fsync = off; --")), None);
 }
 
-/// Started by the next test as a separate process, which it kills.
+/// A helper that the next test starts as a separate process, and kills.
 #[test]
 #[ignore = "holds servers until it is killed"]
 fn holds_servers() {
@@ -212,7 +213,7 @@ fn nothing_is_left_of_servers_whose_owner_is_killed() {
         .collect();
     let alive: Vec<usize> = held.iter().map(|own| processes_of(own).len()).collect();
     assert!(alive.iter().all(|&count| count > 0), "{held:?} {alive:?}");
-    // SIGKILL.
+    // `kill` sends SIGKILL.
     holder.kill().unwrap();
     holder.wait().unwrap();
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Blocks of real texts.
+//! Divides real texts into blocks.
 
 use crate::blocks::{Grammars, cut, serve};
 use assay_suites::coverage::{ABSENT, Blocks, Cutter, Language, Sum, wire};
@@ -97,7 +97,7 @@ fn a_block_changes_by_what_it_says_and_not_by_where_it_stands() {
     assert_eq!(one("class User", "class Users"), [true, true, true]);
     let more = sums(&RUBY.replace("  attr_reader", "  def more\n  end\n  attr_reader"));
     assert_eq!((more.len(), more[0] == before[0], more[1] == before[1]), (4, false, true));
-    // The content of a node differs from what follows it.
+    // The checksum distinguishes the content of a node from the text that follows it.
     let python = |text: &str| cut(Language::Python, text.as_bytes()).all[0].sum;
     assert_ne!(python("if a:\n    b\n    c\n"), python("if a:\n    b\nc\n"));
 }
@@ -116,7 +116,7 @@ fn what_is_no_program_is_one_block() {
     assert!(cut(Language::Python, b"def x(:\n").is_broken);
     assert!(cut(Language::Go, &[0xff, 0xfe, 0]).is_broken);
     assert!(!cut(Language::Python, b"").is_broken);
-    // Deeply nested input.
+    // Deeply nested input must not overflow the stack.
     let deep = format!("x = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
     assert_eq!(cut(Language::Python, deep.as_bytes()).all.len(), 1);
 }

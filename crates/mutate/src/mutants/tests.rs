@@ -246,7 +246,8 @@ fn mutants(language: Language, path: &str, text: &str) -> Mutants {
     Generator::new(language).unwrap().mutants(path, text.as_bytes())
 }
 
-/// Lists each unit and its changes: line, operator, original text and replacement.
+/// Returns a list of all units and their changes, each with line, operator, original text and
+/// replacement.
 fn listed(text: &str, found: &Mutants) -> String {
     let mut list = String::new();
     for (unit, own) in found.units.iter().enumerate() {
@@ -397,7 +398,7 @@ proptest! {
         }
     }
 
-    /// Pieces of real texts, cut and joined anywhere.
+    /// Texts made of pieces of real programs, which are cut and joined at random.
     #[test]
     fn no_pieces_are_too_odd(which in 0_usize..9, cuts in proptest::collection::vec(0_usize..900, 4)) {
         let (language, path, text) = TEXTS[which];

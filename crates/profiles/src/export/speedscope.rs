@@ -40,7 +40,7 @@ pub(super) fn write(profile: &Profile) -> Value {
             let (mut samples, mut weights) = (Vec::new(), Vec::new());
             let mut end = 0.0;
             for stack in stacks {
-                // Without a unit, the weight is the count.
+                // If the unit is unknown, the weight is the count.
                 let (count, weight) = match unit {
                     "none" => (1, stack.amount),
                     _ => entries(stack),

@@ -70,7 +70,8 @@ fn two_counts(text: &str) -> Option<Problem> {
         .map(|(stack, _)| stack)
         .peekable();
     let _some = stacks.peek()?;
-    // A single function may be called `thread 1`, but not each of several functions after a `;`.
+    // A single function may have a name like `thread 1`, but not every function of a stack with
+    // several.
     let has_two = |stack: &str| stack.contains(';') && split(stack).is_some();
     stacks.all(has_two).then(|| {
         Problem::new(
@@ -106,7 +107,7 @@ fn decimal(text: &str) -> Option<f64> {
 }
 
 fn frame(text: &str) -> Frame {
-    // rbspy's text for an unknown place.
+    // rbspy writes this text if the file and line are unknown.
     let text = text.trim().trim_end_matches(" - (unknown)");
     let place = text
         .strip_suffix(')')

@@ -58,7 +58,7 @@ fn threads(
         )?;
     }
     for process in list(value, "processes").iter().filter(|process| is_it(process)) {
-        // The recursion is limited by the nesting depth that the JSON parser accepts.
+        // The depth of this recursion is limited by the nesting that the JSON parser accepts.
         threads(builder, process, interval, gaps)?;
     }
     Ok(())
@@ -163,7 +163,7 @@ impl<'a> Tables<'a> {
         if frame >= frames.len() {
             return Err(format!("its frame {frame} is not in the table"));
         }
-        // The Gecko profiler's own format has the name and place here.
+        // In the Gecko profiler's own format, this column contains both the name and the location.
         if let Some(location) = word(frames.index("location", frame)) {
             return Ok(located(location));
         }
@@ -174,7 +174,7 @@ impl<'a> Tables<'a> {
         let name = name.ok_or(format!("its function {function} has no name"))?;
         let line_of = |table: &Table<'_>, column: &str, row| line(table.cell(column, row));
         let file = word(functions.index("fileName", function)).or_else(|| {
-            // Native code has no source file here, but a library.
+            // Frames of native code have no source file, but a library.
             let resources = self.table("resourceTable");
             word(resources.index("name", functions.index("resource", function)?))
         });

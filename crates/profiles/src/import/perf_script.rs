@@ -190,8 +190,8 @@ fn frame(line: &str) -> Frame {
     };
     let file = object.filter(|object| *object != "[unknown]").map(str::to_owned);
     if bare.is_empty() || bare == "[unknown]" {
-        // Named after the object, not the address: thousands of addresses would hide that it is a
-        // single object.
+        // An unknown function is named after its object, not its address: thousands of addresses
+        // would hide that they belong to a single object.
         let name = match &file {
             Some(file) => {
                 format!("[{}]", file.rsplit('/').next().unwrap_or(file).trim_matches(['[', ']']))

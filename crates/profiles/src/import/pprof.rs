@@ -52,7 +52,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Profile, Problem> {
     let stacks = frames(&mut builder, &raw, &text);
     for sample in &raw.sample {
         let value = |index: usize| sample.value.get(index).map_or(0, |&value| value.max(0));
-        // Without a count, each entry is one sample.
+        // Without a count, each entry stands for one sample.
         let samples = count.map_or(1, |index| value(index) as u64);
         let amount = match by_period {
             Some(period) => samples as f64 * period,

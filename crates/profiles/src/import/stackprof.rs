@@ -128,8 +128,8 @@ fn stacks(
     Ok(())
 }
 
-/// The marks of a group's neighbors before and after it, if the group is the collector's. A
-/// neighbor may have no mark.
+/// The marks of the groups before and after a group, if that group is the collector's. A
+/// neighboring group may have no mark.
 type Owners = [Option<Option<u32>>; 2];
 
 fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
@@ -204,7 +204,7 @@ mod tests {
         found.sort();
         let wanted = [
             ("(garbage collection)", 3),
-            // Some collector samples are certain for `a`, none for `b` and for no mark.
+            // Some samples of the collector certainly belong to `a`, but none to `b` or to no mark.
             ("a (garbage collection)", 4 + 3),
             ("a (garbage collection) (marking)", 7),
             ("a work", 6),

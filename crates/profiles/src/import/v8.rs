@@ -59,7 +59,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     let seconds = number(value, "endTime")
         .zip(number(value, "startTime"))
         .map_or(0.0, |(end, start)| (end - start) * MICRO);
-    // The profile continued from the last sample to its end.
+    // The profile ends some time after the last sample.
     let last = (seconds - deltas.iter().sum::<f64>()).max(0.0);
     for (index, &id) in samples.iter().enumerate() {
         let until = deltas.get(index + 1).copied().unwrap_or(last);

@@ -334,7 +334,8 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
             },
             0.95,
         );
-        // A slope has no change, but its last part still counts as normal.
+        // A slow slope has no single change of level, but its last part still defines what is
+        // normal.
         if found.creeps.is_empty() {
             let last = found.changes.last().map_or(0, |change| change.index);
             same += usize::from(since(&runs).0 == last);
@@ -343,7 +344,7 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
             same += 1;
         }
     }
-    // The gate is more conservative.
+    // The gate gives fewer alarms than the full search for changes.
     assert!((20..180).contains(&changed) && same >= 190, "{changed} {same}");
 }
 
@@ -410,7 +411,8 @@ fn each_standing_has_its_word() {
 fn values_in_steps_are_known_to_a_step() {
     let steps: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 2.0).collect();
     assert!((resolution(&steps, 4.0) - 2.0 / 12f64.sqrt()).abs() < 1e-12);
-    // Two values do not make steps, and distinct values have no rounding.
+    // Two values are too few to determine a step, and values that are all distinct show no
+    // rounding.
     assert_eq!(resolution(&[1.0; 30], 3.0), 0.0);
     let all: Vec<f64> = (0..30).map(f64::from).collect();
     assert_eq!(resolution(&all, 30.0), 0.0);

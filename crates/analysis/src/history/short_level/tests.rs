@@ -38,10 +38,10 @@ fn four_fast_runs_and_nine_slow_ones_may_be_a_change_and_one_more_run_shows_it()
     let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
     assert_eq!((finding.code.as_str(), finding.number("more")), ("TOO_FEW_RUNS", Some(1.0)));
     assert!(finding.message.contains("1 more run of their revisions"), "{}", finding.message);
-    // With the requested runs it becomes a change.
+    // Once there are as many runs as the finding requested, it becomes a change.
     let found = of(&runs(random.next().unwrap(), &[(5, 1.0), (9, 2.0)]));
     assert_eq!((found.changes.len(), found.short), (1, None));
-    // At the end, after a change.
+    // A short level at the end of a series, after an earlier change.
     let found = of(&runs(random.next().unwrap(), &[(20, 1.0), (20, 1.5), (3, 1.2)]));
     let short = found.short.unwrap();
     assert_eq!((found.changes.len(), short.is_first, short.runs, short.others), (1, false, 3, 20));

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     let ending = match session {
         Ok(session) => show(args, session.source, language, &files)?,
-        // The error of the suite, as it would be without a sampler.
+        // Reports the suite's own error in the same way as without a sampler.
         Err(error) => {
             let ending = error.downcast_ref::<RunError>().map(RunError::ending);
             let Some(ending) = ending else { return Err(error) };
@@ -203,7 +203,7 @@ impl Source for Sampled<'_> {
         let (taken, run) = self.sample(turn.block)?;
         let wall = taken.ended.wall_seconds;
         self.taken.push((taken, run));
-        // Samples taken before the user interrupted are shown.
+        // If the user interrupts, the samples taken so far are shown.
         if interrupt::count() > 0 {
             return Err(Obstacle::Interrupted);
         }

@@ -141,7 +141,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
-    // `--runs` is exact for one suite; comparisons add a warm-up.
+    // For a single suite, `--runs` is the exact number of runs; a comparison adds a warm-up run.
     let is_asked = args.when.runs.is_some();
     let warmup = args.warmup.unwrap_or(u32::from(count > 1 || several(&plan) && !is_asked));
     let warm = session.warm_up(warmup, plan.seed, &mut |_| {
@@ -202,7 +202,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     // The servers are no longer needed while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
-    // The record contains them already.
+    // The record already contains these spans.
     session.samples.inner.append(&mut session.source.spans);
     let frameworks = frameworks_of(&session.source);
     let ended = running.end(&args.record, measured, frameworks, |running| {
@@ -217,7 +217,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     })
 }
 
-/// Returns true if the framework reports the running test during the run.
+/// Returns true if the framework reports the current test while the suite runs.
 fn sees_running(framework: &dyn Framework, call: &Call) -> bool {
     framework.watch(call, Path::new("")).is_some_and(|watch| watch.sees_running())
 }
@@ -349,7 +349,7 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
     let when = DurationArgs { runs, ..args.when.clone() };
     let mut plan = planning::plan(&when, &args.judge, &primary, MAX_BLOCKS);
     if alone {
-        // `--runs` is exact for one suite, whatever its time.
+        // For a single suite, `--runs` is exact and overrides `--time`.
         let time = args.when.time.filter(|_| args.when.runs.is_none());
         let usual = plan.budget_seconds.filter(|_| args.when.runs.is_none());
         plan.budget_seconds = time.or(usual.map(|_| BUDGET_ALONE));

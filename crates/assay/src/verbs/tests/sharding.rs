@@ -71,7 +71,8 @@ fn times(args: &Args, by_function: bool) -> BTreeMap<String, f64> {
 fn read(store: &Store, project: &str, by_function: bool) -> Option<BTreeMap<String, f64>> {
     let mut found: BTreeMap<String, f64> = BTreeMap::new();
     let runs = store.log(project, RUNS).ok()?;
-    // Runs that other shards of this commit stored in the meantime must not change the division.
+    // Runs that other shards of this commit have stored in the meantime must not change the
+    // division.
     let head = git::position(Path::new("."), "HEAD").map(|place| place.commit);
     let is_of_head = |run: &&Run| {
         let commit = run.revision.as_ref().map(|revision| &revision.commit);

@@ -182,7 +182,7 @@ fn commands_that_are_the_same_are_told_apart_by_name() {
     samples.subjects[1].command = Some("y".to_owned());
     assert_eq!(names(&samples), [json!("x"), json!("y")]);
     assert_eq!(two(&samples)["results"][1]["name"], "b");
-    // The user's name is written in addition to the command.
+    // A name given by the user is written in addition to the command.
     assert_eq!(one(&samples)["results"][1]["name"], "b");
     samples.subjects[1].name = "y".to_owned();
     assert!(one(&samples)["results"][1].get("name").is_none());

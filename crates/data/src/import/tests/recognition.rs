@@ -7,7 +7,7 @@ use super::super::{FORMATS, Head, valid_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Formats without a file here: other tests write them, or read a whole store.
+/// Formats without an example file here. Other tests create their files, or read a whole store.
 const WITHOUT_A_FILE: [&str; 8] = [
     "sample files",
     "tables by `--export FILE.samples.csv`",
@@ -103,7 +103,7 @@ fn every_real_file_is_known_as_its_own_format_and_as_no_other_of_a_tool() {
     files_under(&root, &mut files);
     assert!(files.len() > 100, "{} files", files.len());
     for path in files {
-        // The names of a benchmark are next to its samples.
+        // The names of a benchmark are in a separate file next to its samples.
         if path.file_name().is_some_and(|name| name == "benchmark.json") {
             continue;
         }
@@ -143,7 +143,7 @@ fn a_minified_file_is_known_too() {
     }
 }
 
-/// The list of places is in the README of the importers.
+/// The README of the importers lists all places that must change when a format is added.
 #[test]
 fn an_importer_is_in_every_place_that_needs_it() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));

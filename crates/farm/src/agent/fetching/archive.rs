@@ -22,7 +22,8 @@ pub(super) struct UnpackQuota {
 }
 
 impl UnpackQuota {
-    /// Creates a quota of this many bytes, and of the number of files that any archive may have.
+    /// Creates a quota of `bytes` bytes, and of the maximum number of files that any archive may
+    /// contain.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, files: FILES }
     }
@@ -51,7 +52,7 @@ pub(in crate::agent) fn unpack_gz(from: impl Read, to: &Path) -> anyhow::Result<
 /// As for [`unpack_gz`].
 pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow::Result<()> {
     let mut left = UnpackQuota::new(most);
-    // Headers count as well: an archive may consist of nothing else.
+    // The limit includes headers, since an archive may consist only of headers.
     let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
     for entry in archive.entries()? {
         let mut entry = entry.context("the archive can't be read")?;
@@ -273,8 +274,8 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
-    /// Unpacks into `inner` of a temporary directory, and checks afterwards that nothing was
-    /// created outside of it.
+    /// Unpacks into the subdirectory `inner` of a temporary directory, and then checks that nothing
+    /// was created outside of it.
     fn tried(entries: &[(&str, ArchiveEntry<'_>)]) -> (tempfile::TempDir, anyhow::Result<()>) {
         let room = tempfile::tempdir().unwrap();
         let inner = room.path().join("inner");
@@ -312,7 +313,7 @@ mod tests {
             &[("l", ArchiveEntry::Symlink("/etc"))],
             &[("l", ArchiveEntry::Symlink(".."))],
             &[("a/l", ArchiveEntry::Symlink("../../out"))],
-            // A link that appears to be deeper than it is.
+            // A target that seems to stay inside, but leads out through another link.
             &[("d", ArchiveEntry::Symlink(".")), ("x", ArchiveEntry::Symlink("d/.."))],
             &[("d", ArchiveEntry::Symlink(".")), ("d/x", ArchiveEntry::Symlink(".."))],
             // Through a link of the archive itself.
@@ -348,7 +349,7 @@ mod tests {
             ("b", ArchiveEntry::File(&large, 0o644)),
         ]);
         assert!(format!("{:#}", came.unwrap_err()).contains("too large"));
-        // Thousands of times larger unpacked than packed.
+        // An archive that is thousands of times larger when unpacked.
         let room = tempfile::tempdir().unwrap();
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         io::copy(&mut io::repeat(0).take(8 << 20), &mut packed).unwrap();

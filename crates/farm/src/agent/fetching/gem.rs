@@ -57,7 +57,7 @@ fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<OfferedVersion
     let lines = text.lines().skip_while(|line| *line != "---").skip(1);
     let offered = lines.filter_map(|line| {
         let (version, rest) = line.split_once(' ')?;
-        // A version for one platform.
+        // A hyphen marks a version that was built for one platform.
         if version.contains('-') {
             return None;
         }
@@ -196,7 +196,7 @@ impl Marshal<'_> {
                 let place = self.objects.len();
                 self.objects.push(Value::Other);
                 let count = self.number()?;
-                // At most as many as there are bytes.
+                // A list cannot have more elements than there are bytes left.
                 let mut all = Vec::with_capacity(count.min(self.rest.len()));
                 for _ in 0..count {
                     all.push(self.value()?);

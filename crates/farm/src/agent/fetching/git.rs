@@ -111,7 +111,7 @@ fn listed(said: &str) -> Vec<NamedCommit> {
         if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             continue;
         }
-        // The target of an annotated tag follows the tag.
+        // In git's list, an annotated tag is followed by its target, which has the suffix `^{}`.
         let (name, is_peeled) = match name.strip_suffix("^{}") {
             Some(name) => (name, true),
             None => (name, false),
@@ -266,7 +266,7 @@ mod tests {
                 .current_dir(&from)
                 .status();
             assert!(commit.unwrap().success());
-            // An annotated tag is an object of its own.
+            // In a test repository with an annotated tag, the tag is a separate object.
             let words =
                 ["-c", "user.name=a", "-c", "user.email=a@example.org", "tag", "-m", tag, tag];
             git(&words, Some(&from), true, &mut || false).unwrap();

@@ -195,7 +195,7 @@ mod tests {
         assert!(room.path().join("inner/a").metadata().unwrap().len() <= 1001);
         let mut bytes = archive(&[("a", 0o100_644, b"some text that is packed")]);
         let at = bytes.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
-        // The checksum in the central directory.
+        // Corrupts the checksum in the central directory.
         bytes[at + 16] ^= 1;
         assert!(tried(&bytes).1.is_err());
         assert!(tried(b"no archive").1.is_err());

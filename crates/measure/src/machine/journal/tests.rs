@@ -39,7 +39,7 @@ fn what_a_living_process_changed_is_not_left_behind() {
     journal.record(&[change("/a", "x", "y")]).unwrap();
     journal.record(&[change("/b", "x", "y")]).unwrap();
     assert_eq!(Journal::left_behind(directory.path()).unwrap(), []);
-    // Our own changes are not another process's.
+    // Changes made by this process are not listed as those of another process.
     assert_eq!(Journal::held_by_others(directory.path()).unwrap(), []);
     Journal::sweep(directory.path()).unwrap();
     assert_eq!(count(directory.path()), 1);
@@ -80,7 +80,7 @@ fn what_dead_processes_changed_comes_back_in_the_order_in_which_it_was_made() {
     journal.record(&later[1..]).unwrap();
     Journal::of(directory.path(), gone(100)).record(&earlier).unwrap();
     assert_eq!(left(directory.path()), [earlier.to_vec(), later.to_vec()]);
-    // One is forgotten, the other stays.
+    // One of the two journals is removed, the other one is kept.
     let all = Journal::left_behind(directory.path()).unwrap();
     all[1].forget().unwrap();
     all[1].forget().unwrap();

@@ -13,8 +13,8 @@ fn here() -> BuildPlatform {
     }
 }
 
-/// The names of the functions whose mutants are all left out, and of those whose mutants are all
-/// kept.
+/// Returns the names of the functions whose mutants are all left out, and of those whose mutants
+/// are all kept.
 fn functions(language: Language, path: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let found = Generator::new(language).unwrap().mutants_here(path, text.as_bytes(), &here());
     let (mut out, mut built) = (Vec::new(), Vec::new());
@@ -42,7 +42,7 @@ fn c() -> i32 { 1 }
 fn d() -> i32 { 1 }
 #[inline]
 #[cfg(any(docsrs, target_arch = \"wasm32\"))]
-/// Text.
+/// Text that looks like code.
 fn e() -> i32 { 1 }
 #[cfg(windows)]
 mod w { pub fn f() -> i32 { 1 } }
@@ -162,7 +162,7 @@ if sys.version_info[0] == 2:
     assert_eq!((out, built), (vec!["a".to_owned()], vec!["b".to_owned()]));
 }
 
-/// The lines that contain a change, and those on which no change counts.
+/// Returns the lines that contain a change, and the lines on which no change counts.
 fn lines(language: Language, text: &str) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let found = Generator::new(language).unwrap().mutants_here("a", text.as_bytes(), &here());
     let finer = found.all.iter().filter(|own| !own.operator.is_extreme());
@@ -201,7 +201,7 @@ fn a_condition_on_the_platform_is_left_out_with_the_branch_that_is_not_taken() {
         "def a(x)\n  return x + 5 if RUBY_ENGINE == 'jruby'\n  return x + 6 unless RUBY_ENGINE == 'jruby'\n  x + 2\nend",
     );
     assert_eq!((built, out), (BTreeSet::from([3, 4]), BTreeSet::from([2])));
-    // A branch that is taken is tried, including the line of its condition.
+    // Mutants in a branch that is compiled are kept, including those in the line of its condition.
     let (built, _) =
         lines(Language::Python, "def a(x):\n    if os.name == 'posix': x = x + 1\n    return x\n");
     assert!(built.contains(&2));

@@ -7,7 +7,7 @@ fn all(language: Language, text: &str) -> Vec<Mutant> {
     let mut generator = Generator::new(language).unwrap();
     let units = generator.mutants("a", text.as_bytes()).units;
     let found = generator.rewrites("a", text.as_bytes(), &units);
-    // Each parses, and has its own id.
+    // Each rewritten text parses, and each rewrite has its own id.
     for own in &found {
         assert!(own.operator.is_rewrite());
         let applied = own.applied(text.as_bytes());
@@ -21,7 +21,7 @@ fn all(language: Language, text: &str) -> Vec<Mutant> {
     found
 }
 
-/// The rewrites of a text as diffs.
+/// Returns the rewrites of a text as diffs.
 fn shown(language: Language, text: &str) -> String {
     let mut shown = String::new();
     for own in all(language, text) {
@@ -176,8 +176,8 @@ fn what_means_the_same_is_written_in_another_way() {
 fn a_name_of_which_one_mention_is_not_understood_stays() {
     use Language::{Go, JavaScript, Python, Ruby, Rust};
     for (language, text) in [
-        // Mentioned in a string, a comment, an attribute, the name of an argument, a parameter or a
-        // nested function, or declared global or nonlocal.
+        // In these texts the name also occurs in a string, a comment, an attribute, the name of an
+        // argument, a parameter or a nested function, or it is declared global or nonlocal.
         (Python, "def a():\n    x = f()\n    g('x')\n    return x\n"),
         (Python, "def a():\n    x = f()  # x\n    return x\n"),
         (Python, "def a(y):\n    x = f()\n    y.x = x\n"),

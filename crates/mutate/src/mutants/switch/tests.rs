@@ -11,7 +11,7 @@ fn found(language: Language, text: &str) -> (Mutants, Switch) {
     (found, switch)
 }
 
-/// All mutants in one text.
+/// Returns a text that contains all mutants of the given text behind a switch.
 fn switched(language: Language, text: &str) -> (Mutants, SwitchedText) {
     let (found, switch) = found(language, text);
     let arms: Vec<Arm> = found
@@ -132,7 +132,7 @@ fn labels_are_the_own_of_each_body() {
         let count = |name: &str| named.iter().filter(|own| **own == name).count();
         assert_eq!(count("out"), 2, "{all}");
         let own = found.all.iter().map(|own| count(&format!("out_{}", own.id)));
-        // If the whole body is removed, it has none.
+        // If the whole body is removed, the mutant contains no copy of it.
         assert!(own.clone().all(|times| times == 0 || times == 2), "{all}");
         assert!(own.filter(|times| *times == 2).count() > 3, "{all}");
     }
@@ -163,7 +163,7 @@ fn bodies_of_javascript_are_cases_and_their_lines_tell_whose_fault_it_is() {
         all.filter(|own| !own).count()
     };
     assert_eq!(can("function a(x) { return x + 1; }"), 0);
-    // Values before the body are selected in place.
+    // Default values of parameters precede the body, so the switch is inside each value.
     let text = "function a(x = '', { y = 2 } = {}) { return x + y; }";
     assert_eq!(can(text), 0);
     let all = String::from_utf8(switched(Language::JavaScript, text).1.text).unwrap();
@@ -171,7 +171,7 @@ fn bodies_of_javascript_are_cases_and_their_lines_tell_whose_fault_it_is() {
     assert!(can("function a(x) { 'use strict'; return x + 1; }") > 0);
     assert!(can("class A extends B { constructor(x) { super(x); this.x = x + 1; } }") > 0);
     assert_eq!(can("function a(x) { for (const y of x) { if (y) break; } }"), 0);
-    // `continue` is an error there.
+    // In a `switch`, `continue` instead of `break` is a syntax error.
     assert_eq!(can("function a(x) { switch (x) { case 1: x(); break; } }"), 1);
     assert_eq!(
         can("function a(x) { for (;;) { x(() => { switch (x) { case 1: break; } }); } }"),

@@ -1,4 +1,4 @@
-//! The tables of C, C++ and Java.
+//! The mutation tables of C, C++ and Java.
 
 use super::*;
 
@@ -34,7 +34,7 @@ const C_OWN: &[Entry] = &[
 pub(super) static C: Table = Table {
     entries: &[
         C_OWN,
-        // `true` and `false` would need a header.
+        // In C, `true` and `false` require a header, so they are not used.
         &[
             entry(Loop, &["while_statement"], Change::Field("condition", "(0)")),
             entry(Loop, &["for_statement"], Change::Field("condition", "0")),

@@ -1,4 +1,4 @@
-//! The table of Go.
+//! The mutation table of Go.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The table of JavaScript and TypeScript.
+//! The mutation table of JavaScript and TypeScript.
 
 use super::*;
 

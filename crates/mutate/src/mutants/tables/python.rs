@@ -1,4 +1,4 @@
-//! The table of Python.
+//! The mutation table of Python.
 
 use super::*;
 

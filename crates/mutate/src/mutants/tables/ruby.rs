@@ -1,4 +1,4 @@
-//! The table of Ruby.
+//! The mutation table of Ruby.
 
 use super::*;
 

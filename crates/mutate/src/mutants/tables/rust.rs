@@ -1,4 +1,4 @@
-//! The table of Rust.
+//! The mutation table of Rust.
 
 use super::*;
 
